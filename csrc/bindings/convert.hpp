@@ -1,0 +1,67 @@
+// NumPy arrays in as spans, vectors out by move. Nothing else.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/csr.hpp"
+#include "core/types.hpp"
+
+namespace meshpart::bindings {
+
+namespace py = pybind11;
+
+template <class T>
+using Array = py::array_t<T, py::array::c_style>;
+
+template <class T>
+std::span<const T> span(const Array<T>& array) {
+    return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+// An array that keeps the vector alive.
+template <class T>
+Array<T> array(std::vector<T>&& values) {
+    auto owner = std::make_unique<std::vector<T>>(std::move(values));
+    const auto size = static_cast<py::ssize_t>(owner->size());
+    const T* data = owner->data();
+    const py::capsule keep(owner.release(), [](void* kept) { delete static_cast<std::vector<T>*>(kept); });
+    return Array<T>(size, data, keep);
+}
+
+inline CsrView csr(const Array<index_t>& offsets, const Array<index_t>& entries) {
+    return {span(offsets), span(entries)};
+}
+
+// `Mesh.flat`, as an argument: its arrays live as long as the call.
+struct MeshArgument {
+    index_t n_points;
+    Array<index_t> cell_offsets, cell_points, block_starts;
+    Array<std::int32_t> block_dims, block_corners;
+
+    explicit MeshArgument(const py::tuple& flat)
+        : n_points(flat[0].cast<index_t>()),
+          cell_offsets(flat[1]),
+          cell_points(flat[2]),
+          block_starts(flat[3]),
+          block_dims(flat[4]),
+          block_corners(flat[5]) {}
+
+    MeshView view() const {
+        return {n_points, csr(cell_offsets, cell_points), span(block_starts), span(block_dims), span(block_corners)};
+    }
+};
+
+// Calls without the interpreter's lock.
+template <class Call>
+auto released(Call&& call) {
+    const py::gil_scoped_release release;
+    return call();
+}
+
+}  // namespace meshpart::bindings

@@ -1,0 +1,34 @@
+#include "checks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
+#include "parallel.hpp"
+
+namespace meshpart {
+
+void throw_out_of_range(index_t id, index_t count) {
+    throw std::out_of_range("id " + std::to_string(id) + " is outside 0.." + std::to_string(count - 1) +
+                            ": an array has changed since it was checked");
+}
+
+index_t first_outside(std::span<const index_t> ids, index_t count, int threads) {
+    const auto outside = [count](index_t id) {
+        return static_cast<std::uint64_t>(id) >= static_cast<std::uint64_t>(count);
+    };
+    std::atomic<index_t> first{std::ssize(ids)};
+    parallel_for(std::ssize(ids), threads, 1 << 16, [&](index_t begin, index_t end, int) {
+        bool any = false;  // no early exit, so that the loop runs at memory speed
+        for (index_t i = begin; i < end; ++i) any |= outside(ids[i]);
+        if (!any) return;
+        const auto found = std::find_if(ids.begin() + begin, ids.begin() + end, outside) - ids.begin();
+        index_t known = first.load();
+        while (found < known && !first.compare_exchange_weak(known, found)) {
+        }
+    });
+    return first == std::ssize(ids) ? -1 : first.load();
+}
+
+}  // namespace meshpart

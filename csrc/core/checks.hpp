@@ -1,0 +1,21 @@
+// Range checks of ids that come from outside.
+#pragma once
+
+#include <span>
+
+#include "types.hpp"
+
+namespace meshpart {
+
+[[noreturn]] void throw_out_of_range(index_t id, index_t count);
+
+// Throws std::out_of_range unless id is in 0..count-1. The kernels call this when they first meet an id: an array may
+// have changed since it was checked at the door.
+inline void require_in_range(index_t id, index_t count) {
+    if (static_cast<std::uint64_t>(id) >= static_cast<std::uint64_t>(count)) throw_out_of_range(id, count);
+}
+
+// The position of the first id outside 0..count-1, or -1.
+index_t first_outside(std::span<const index_t> ids, index_t count, int threads);
+
+}  // namespace meshpart

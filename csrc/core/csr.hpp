@@ -1,0 +1,25 @@
+// Rows of different lengths that own their memory, and the turning round of such rows.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "types.hpp"
+
+namespace meshpart {
+
+struct Csr {
+    std::vector<index_t> offsets{0};
+    std::vector<index_t> entries;
+
+    CsrView view() const { return {offsets, entries}; }
+    void close_row() { offsets.push_back(std::ssize(entries)); }
+};
+
+// Row v lists, ascending, the positions i at which values[i] == v.
+//
+//   values  (n), each in 0..count-1, or throws std::out_of_range
+Csr invert(std::span<const index_t> values, index_t count);
+Csr invert(std::span<const part_t> values, index_t count);
+
+}  // namespace meshpart

@@ -1,0 +1,43 @@
+"""meshpart: cut a mesh into exactly N parts, with everything that a parallel run needs to use them."""
+
+from meshpart.errors import (
+    ArgumentError,
+    FormatError,
+    MeshError,
+    MeshpartError,
+    MeshpartWarning,
+    MethodError,
+    MissingDependencyError,
+)
+from meshpart.blocks import CellBlock, Faces
+
+# from meshpart.io import read, write_parts
+from meshpart.mesh import Mesh, Periodic
+from meshpart.methods import Problem
+from meshpart.partition import partition, partition_labels, split
+from meshpart.submesh import IndexMap, Provenance, SubMesh
+from meshpart.version import __version__
+
+__all__ = [
+    "ArgumentError",
+    "CellBlock",
+    "Faces",
+    "FormatError",
+    "IndexMap",
+    "Mesh",
+    "MeshError",
+    "MeshpartError",
+    "MeshpartWarning",
+    "MethodError",
+    "MissingDependencyError",
+    "Periodic",
+    "Problem",
+    "Provenance",
+    "SubMesh",
+    "__version__",
+    "partition",
+    "partition_labels",
+    #    "read",
+    "split",
+    #    "write_parts",
+]

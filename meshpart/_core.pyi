@@ -1,0 +1,33 @@
+from typing import Any, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+_Ids = npt.NDArray[np.int64]
+_Labels = npt.NDArray[np.int32]
+_Floats = npt.NDArray[np.float64]
+_Flags = npt.NDArray[np.uint8]
+_Flat = tuple[int, _Ids, _Ids, _Ids, _Labels, _Labels]
+
+def first_outside(ids: _Ids, count: int, threads: int) -> int: ...
+def attachment(mesh: _Flat) -> tuple[_Flags, _Ids, _Ids, _Ids, _Ids]: ...
+def label_attached(
+    cells: _Ids, rows: _Ids, parent_offsets: _Ids, parents: _Ids, labels: _Labels
+) -> _Labels: ...
+def centroids(mesh: _Flat, points: _Floats, threads: int) -> _Floats: ...
+def integer_weights(weights: _Floats) -> tuple[_Ids, float]: ...
+def hilbert_order(centroids: _Floats, threads: int) -> _Ids: ...
+def cut_chain(weights: _Ids, n: int, nparts: int) -> _Ids: ...
+def invert(values: _Ids | _Labels, count: int) -> tuple[_Ids, _Ids]: ...
+def point_owners(
+    mesh: _Flat, owned_offsets: _Ids, owned_cells: _Ids, threads: int
+) -> tuple[_Labels, _Labels]: ...
+def build_parts(
+    mesh: _Flat,
+    parts: _Labels,
+    offsets: _Ids,
+    cells: _Ids,
+    owners: _Labels,
+    cell_counts: _Labels,
+    threads: int,
+) -> dict[str, npt.NDArray[Any]]: ...

@@ -1,0 +1,41 @@
+"""The checks of plain arguments, each of which names its argument and the value it refuses."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+import sys
+from fractions import Fraction
+
+from meshpart.errors import ArgumentError
+
+LARGEST_INT32 = 2**31 - 1
+
+
+def integer(name: str, value: object, *, low: int, high: int = LARGEST_INT32) -> int:
+    """Return `value` as int; refuse what is no integer (True and 2.0 too) or outside [low, high]."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ArgumentError(f"{name} must be an integer, got {value!r}")
+    number = int(value)
+    if not low <= number <= high:
+        raise ArgumentError(f"{name} must be between {low} and {high}, got {number}")
+    return number
+
+
+def imbalance(value: object) -> Fraction:
+    """Return the imbalance as an exact fraction; refuse what is negative, infinite or no number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ArgumentError(f"imbalance must be a number, got {value!r}")
+    if not math.isfinite(value) or value < 0:
+        raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
+    return Fraction(value)
+
+
+def threads(value: object) -> int:
+    """Return the number of threads to use: the processors this process may run on, for None."""
+    if value is not None:
+        return integer("threads", value, low=1, high=1024)
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,196 @@
+"""Blocks: cells of one type, as a table of points, as rows of different lengths, or as polyhedra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meshpart.arrays import Ids, as_ids, check_offsets, flatten, same, set_field, starts, take_rows
+from meshpart.cells import CellType, cell_type
+from meshpart.errors import MeshError
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """The faces of a block of polyhedra.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, (n_cells + 1,)
+        Cell c has the faces offsets[c] .. offsets[c + 1] - 1.
+    corner_offsets : ndarray of int64, (n_faces + 1,)
+        Face f has the corners corners[corner_offsets[f]:corner_offsets[f + 1]].
+    corners : ndarray of int64
+        Positions in the cell's own row of nodes, so that a face needs no renumbering when its cell moves.
+    """
+
+    offsets: Ids
+    corner_offsets: Ids
+    corners: Ids
+
+    def __post_init__(self) -> None:
+        for name in ("offsets", "corner_offsets", "corners"):
+            set_field(self, name, as_ids(f"faces.{name}", getattr(self, name)))
+        check_offsets("faces.offsets", self.offsets, len(self.corner_offsets) - 1, least=1)
+        check_offsets("faces.corner_offsets", self.corner_offsets, self.corners.size, least=3)
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, cells: Ids) -> Faces:
+        """Return the faces of chosen cells."""
+        offsets, faces = take_rows(self.offsets, np.arange(len(self.corner_offsets) - 1), cells)
+        return Faces(offsets, *take_rows(self.corner_offsets, self.corners, faces))
+
+
+@dataclass(frozen=True, eq=False)
+class CellBlock:
+    """Cells of one type.
+
+    Parameters
+    ----------
+    type : str
+        A name of `meshpart.cells`.
+    nodes : ndarray of int64, (n_cells, k), or (m,) with `offsets`
+        The points of each cell, corner points first. Of a polyhedron, each of its points once.
+    offsets : ndarray of int64, (n_cells + 1,), optional
+        Where each cell's nodes begin, in a block whose cells have different numbers of points.
+    faces : Faces, optional
+        Of polyhedra only, and always of them.
+    tags : tuple of str
+        Names given to the whole block.
+
+    Raises
+    ------
+    MeshError
+        If the type is unknown, or the arrays do not have its shape.
+    """
+
+    type: str
+    nodes: Ids
+    offsets: Ids | None = None
+    faces: Faces | None = None
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        kind = cell_type(self.type)
+        set_field(self, "nodes", as_ids(f"{self.type} nodes", self.nodes))
+        set_field(self, "tags", tuple(self.tags))
+        if self.offsets is None:
+            self._check_table(kind)
+        else:
+            set_field(self, "offsets", as_ids(f"{self.type} offsets", self.offsets))
+            self._check_rows(kind, self.offsets)
+        if (self.faces is not None) != is_polyhedron(self.type):
+            raise MeshError(f"{self.type}: polyhedra have faces, and nothing else has")
+        if self.faces is not None:
+            self._check_faces(self.faces)
+
+    def __len__(self) -> int:
+        return len(self.nodes) if self.offsets is None else len(self.offsets) - 1
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def from_rows(cls, type: str, rows: Any, tags: Iterable[str] = ()) -> CellBlock:
+        """Build a block from rows of point ids.
+
+        Parameters
+        ----------
+        type : str
+            A name of `meshpart.cells`.
+        rows : array_like of int, (n_cells, k), or a sequence of rows of different lengths
+            Of polyhedra: for each cell its faces, each a sequence of point ids.
+        tags : iterable of str
+            Names given to the whole block.
+        """
+        if is_polyhedron(type):
+            return cls._from_faces(type, rows, tuple(tags))
+        if isinstance(rows, np.ndarray) and rows.dtype != object:
+            return cls(type, rows, tags=tuple(tags))
+        rows = [as_ids(f"{type} row {number}", row) for number, row in enumerate(rows)]
+        if len({row.shape for row in rows}) == 1:
+            return cls(type, np.stack(rows), tags=tuple(tags))
+        kind = cell_type(type)
+        if rows or kind.n_points is None:
+            return cls(type, *flatten(rows), tags=tuple(tags))
+        return cls(type, np.zeros((0, kind.n_points), np.int64), tags=tuple(tags))
+
+    def row_lengths(self) -> Ids:
+        """Return the number of points of each cell: int64, (n_cells,)."""
+        if self.offsets is None:
+            return np.full(len(self.nodes), self.nodes.shape[1], np.int64)
+        return np.diff(self.offsets)
+
+    def row_of(self, position: int) -> int:
+        """Return the row that holds `nodes.reshape(-1)[position]`."""
+        if self.offsets is None:
+            return position // self.nodes.shape[1]
+        return int(np.searchsorted(self.offsets, position, "right")) - 1
+
+    @classmethod
+    def _from_faces(cls, type: str, cells: Iterable[Sequence[Any]], tags: tuple[str, ...]) -> CellBlock:
+        nodes, corners, faces_of, sizes = [], [], [], []
+        for cell, faces in enumerate(cells):
+            named, offsets = flatten([as_ids(f"{type} cell {cell}", face) for face in faces])
+            unique, first, inverse = np.unique(named, return_index=True, return_inverse=True)
+            order = np.argsort(first)  # a cell's points in the order in which its faces name them
+            rank = np.empty_like(order)
+            rank[order] = np.arange(len(order))
+            nodes.append(unique[order])
+            corners.append(rank[inverse])
+            faces_of.append(len(faces))
+            sizes.append(np.diff(offsets))
+        flat_nodes, offsets = flatten(nodes)
+        flat_corners, _ = flatten(corners)
+        return cls(
+            type, flat_nodes, offsets, Faces(starts(faces_of), starts(flatten(sizes)[0]), flat_corners), tags
+        )
+
+    def _check_table(self, kind: CellType) -> None:
+        if self.nodes.ndim != 2:
+            raise MeshError(f"{self.type}: nodes must be (n_cells, k), got the shape {self.nodes.shape}")
+        wide = self.nodes.shape[1]
+        least = kind.n_corners or 3
+        if kind.n_points is not None and wide != kind.n_points:
+            raise MeshError(f"{self.type}: a cell has {kind.n_points} points, got rows of {wide}")
+        if kind.n_points is None and wide < least:
+            raise MeshError(f"{self.type}: a cell has at least {least} points, got rows of {wide}")
+
+    def _check_rows(self, kind: CellType, offsets: Ids) -> None:
+        if kind.n_points is not None:
+            raise MeshError(f"{self.type}: every cell has {kind.n_points} points, so it takes no offsets")
+        if self.nodes.ndim != 1:
+            raise MeshError(f"{self.type}: nodes with offsets must be flat, got the shape {self.nodes.shape}")
+        check_offsets(f"{self.type} offsets", offsets, len(self.nodes), least=kind.n_corners or 3)
+
+    def _check_faces(self, faces: Faces) -> None:
+        if self.offsets is None or len(faces.offsets) != len(self.offsets):
+            raise MeshError(f"{self.type}: offsets and faces must speak of the same cells")
+        named = np.diff(faces.corner_offsets[faces.offsets])  # how many corners the faces of each cell name
+        if np.any((faces.corners < 0) | (faces.corners >= np.repeat(np.diff(self.offsets), named))):
+            raise MeshError(f"{self.type}: a face names a corner that its cell does not have")
+
+
+def is_polyhedron(type: str) -> bool:
+    """Whether cells of this type are given by their faces."""
+    return type.startswith("polyhedron")
+
+
+def as_block(block: Any) -> CellBlock:
+    """Return a CellBlock: itself, or one made of (type, rows) or of an object with `type` and `data`."""
+    if isinstance(block, CellBlock):
+        return block
+    if isinstance(block, tuple) and len(block) == 2:
+        return CellBlock.from_rows(*block)
+    if hasattr(block, "type") and hasattr(block, "data"):
+        return CellBlock.from_rows(block.type, block.data, getattr(block, "tags", None) or ())
+    raise MeshError(f"a block of cells is a CellBlock or (type, rows), got {block!r}")

@@ -1,0 +1,31 @@
+"""The library's own exceptions and warning: one tree, each also the built-in that a caller would expect."""
+
+from __future__ import annotations
+
+
+class MeshpartError(Exception):
+    """Whatever meshpart raises on purpose."""
+
+
+class MeshError(MeshpartError, ValueError):
+    """A mesh that cannot be right: an id out of range, a wrong shape, data that does not fit its cells."""
+
+
+class ArgumentError(MeshpartError, ValueError):
+    """An argument that cannot be right: its message names the argument and the numbers."""
+
+
+class FormatError(MeshpartError, OSError):
+    """A file that cannot be read, or a mesh that a file format cannot hold."""
+
+
+class MethodError(MeshpartError, RuntimeError):
+    """A partitioning method that failed or gave labels that break its promise."""
+
+
+class MissingDependencyError(MeshpartError, ImportError):
+    """An optional package that is not installed: its message names the extra that brings it."""
+
+
+class MeshpartWarning(UserWarning):
+    """Something that a caller should know and that is no error."""

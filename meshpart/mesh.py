@@ -1,0 +1,275 @@
+"""The mesh: points, blocks of cells of one type, data and sets; frozen, and checked once, at the door.
+
+The layout is meshio's, and it holds what meshio's own class cannot: wedge15, polygons of several sizes,
+polyhedra. Cells are numbered through the blocks in order, 0..n_cells-1; points 0..n_points-1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from meshpart import _core
+from meshpart.arguments import threads
+from meshpart.arrays import (
+    Array,
+    Ids,
+    as_ids,
+    as_members,
+    check_length,
+    frozen,
+    native,
+    same,
+    set_field,
+    starts,
+)
+from meshpart.blocks import CellBlock, as_block
+from meshpart.cells import cell_type
+from meshpart.errors import MeshError
+
+if TYPE_CHECKING:
+    import meshio
+
+TOP, ATTACHED, FREE = 0, 1, 2  # the kinds of cells
+
+
+class Attachment(NamedTuple):
+    """Which lower-dimensional cells hang on higher ones.
+
+    Parents are top or free cells; only where a cell lies in attached cells alone, those.
+    """
+
+    kinds: npt.NDArray[np.uint8]  # (n_cells,)
+    cells: Ids  # the attached cells, those of higher dimension first, then ascending
+    rows: Ids  # of each attached cell, its row of parents; cells with the same corners share a row
+    parent_offsets: Ids
+    parents: Ids  # ascending in a row
+
+
+class Periodic(NamedTuple):
+    """Points of two matching sides of a periodic mesh, as gmsh writes them."""
+
+    dim: int
+    tags: tuple[int, int]  # the slave entity and its master
+    affine: Array | None  # how the master's coordinates become the slave's
+    pairs: Ids  # (n, 2): slave point, master point
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A mesh, frozen and checked.
+
+    Parameters
+    ----------
+    points : ndarray of a real dtype, (n_points, 1|2|3)
+        Kept in the caller's dtype; `coordinates` gives float64.
+    blocks : sequence of CellBlock, or of (type, rows)
+    point_data : mapping of str to ndarray, (n_points, ...)
+    cell_data : mapping of str to a list with one ndarray for each block, (n_cells of the block, ...)
+    field_data : mapping of str to anything
+    point_sets : mapping of str to ndarray of int, ids of points
+    cell_sets : mapping of str to a list with one ndarray of int for each block, rows of that block
+    block_data : mapping of str to a list with something for each block (gmsh's bounding entities)
+    periodic : sequence of Periodic
+    info : anything that the reader left
+
+    Raises
+    ------
+    MeshError
+        If anything does not fit together; the message names the block, the row and the number.
+    """
+
+    points: Array
+    blocks: tuple[CellBlock, ...]
+    point_data: Mapping[str, Array] = field(default_factory=dict)
+    cell_data: Mapping[str, list[Array]] = field(default_factory=dict)
+    field_data: Mapping[str, Any] = field(default_factory=dict)
+    point_sets: Mapping[str, Ids] = field(default_factory=dict)
+    cell_sets: Mapping[str, list[Ids]] = field(default_factory=dict)
+    block_data: Mapping[str, list[Any]] = field(default_factory=dict)
+    periodic: tuple[Periodic, ...] = ()
+    info: Any = None
+
+    def __post_init__(self) -> None:
+        set_field(self, "points", as_points(self.points))
+        set_field(self, "blocks", tuple(as_block(block) for block in self.blocks))
+        self._check_nodes()
+        self._check_data()
+        self._check_sets()
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(f"{len(block)} {block.type}" for block in self.blocks)
+        return f"<Mesh: {self.n_points} points, {self.n_cells} cells ({blocks})>"
+
+    # -- numbers -----------------------------------------------------------------------------------------
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.points)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, over all blocks."""
+        return int(self.block_starts[-1])
+
+    @property
+    def dim(self) -> int:
+        """The highest topological dimension of its cells, -1 without cells."""
+        return max((cell_type(block.type).dim for block in self.blocks if len(block)), default=-1)
+
+    @cached_property
+    def block_starts(self) -> Ids:
+        """The id of each block's first cell, and n_cells: int64, (n_blocks + 1,)."""
+        return starts(np.array([len(block) for block in self.blocks], np.int64))
+
+    # -- the flat view that the core takes ---------------------------------------------------------------
+
+    @cached_property
+    def cell_offsets(self) -> Ids:
+        """Where each cell's points begin in `cell_points`: int64, (n_cells + 1,)."""
+        if len(self.blocks) == 1 and self.blocks[0].offsets is None:
+            rows, wide = self.blocks[0].nodes.shape
+            return np.arange(0, rows * wide + 1, wide, dtype=np.int64)
+        return starts(
+            np.concatenate([np.zeros(0, np.int64), *(block.row_lengths() for block in self.blocks)])
+        )
+
+    @cached_property
+    def cell_points(self) -> Ids:
+        """The points of all cells, one after another: int64, (cell_offsets[-1],)."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].nodes.reshape(-1)
+        return np.concatenate([np.zeros(0, np.int64), *(block.nodes.reshape(-1) for block in self.blocks)])
+
+    @cached_property
+    def flat(self) -> tuple[int, Ids, Ids, Ids, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """What the core calls a mesh: n_points, cell offsets and points, and of each block start, dim, corners.
+
+        A block whose cells consist of corners only has -1 corners.
+        """
+        kinds = [cell_type(block.type) for block in self.blocks]
+        dims = np.array([kind.dim for kind in kinds], np.int32)
+        corners = np.array([-1 if kind.n_corners is None else kind.n_corners for kind in kinds], np.int32)
+        return self.n_points, self.cell_offsets, self.cell_points, self.block_starts, dims, corners
+
+    @cached_property
+    def coordinates(self) -> npt.NDArray[np.float64]:
+        """The points as float64, row after row in memory: (n_points, 1|2|3)."""
+        return np.ascontiguousarray(self.points, np.float64)
+
+    @cached_property
+    def attachment(self) -> Attachment:
+        """The kind of each cell, and the parents of the attached ones."""
+        return Attachment(*_core.attachment(self.flat))
+
+    @property
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """The kind of each cell, TOP, ATTACHED or FREE: uint8, (n_cells,)."""
+        return self.attachment.kinds
+
+    # -- meshio ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_meshio(cls, mesh: Any) -> Mesh:
+        """Take over a `meshio.Mesh`, or anything with `points` and `cells` alike, without changing it."""
+        from meshpart.meshio_bridge import from_meshio
+
+        return from_meshio(mesh)
+
+    def to_meshio(self) -> meshio.Mesh:
+        """Return a `meshio.Mesh` that shares this mesh's arrays where it can."""
+        from meshpart.meshio_bridge import to_meshio
+
+        return to_meshio(self)
+
+    # -- checks ------------------------------------------------------------------------------------------
+
+    def _check_nodes(self) -> None:
+        for number, block in enumerate(self.blocks):
+            flat = block.nodes.reshape(-1)
+            position = _core.first_outside(flat, self.n_points, threads(None))
+            if position >= 0:
+                raise MeshError(
+                    f"block {number} ({block.type}), row {block.row_of(position)}: there is no point "
+                    f"{flat[position]}, the mesh has {self.n_points} points"
+                )
+
+    def _check_data(self) -> None:
+        point_data = {name: native(values) for name, values in self.point_data.items()}
+        for name, values in point_data.items():
+            check_length(f"point_data[{name!r}]", values, self.n_points)
+        set_field(self, "point_data", point_data)
+        cell_data = {}
+        for name, arrays in self._per_block("cell_data"):
+            cell_data[name] = [native(values) for values in arrays]
+            for number, block in enumerate(self.blocks):
+                check_length(f"cell_data[{name!r}][{number}]", cell_data[name][number], len(block))
+        set_field(self, "cell_data", cell_data)
+        set_field(self, "field_data", dict(self.field_data))
+        set_field(self, "block_data", dict(self._per_block("block_data")))
+
+    def _check_sets(self) -> None:
+        point_sets = {}
+        for name, members in self.point_sets.items():
+            point_sets[name] = as_members(f"point_sets[{name!r}]", members, self.n_points)
+        set_field(self, "point_sets", point_sets)
+        cell_sets = {}
+        for name, rows in self._per_block("cell_sets"):
+            cell_sets[name] = [
+                as_members(f"cell_sets[{name!r}][{number}]", members, len(block))
+                for number, (block, members) in enumerate(zip(self.blocks, rows, strict=True))
+            ]
+        set_field(self, "cell_sets", cell_sets)
+        periodic = tuple(
+            as_periodic(f"periodic[{i}]", entry, self.n_points) for i, entry in enumerate(self.periodic)
+        )
+        set_field(self, "periodic", periodic)
+
+    def _per_block(self, what: str) -> Iterator[tuple[str, list[Any]]]:
+        for name, values in getattr(self, what).items():
+            if not isinstance(values, list | tuple) or len(values) != len(self.blocks):
+                given = (
+                    f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
+                )
+                raise MeshError(
+                    f"{what}[{name!r}] must list one entry for each of {len(self.blocks)} blocks, got {given}"
+                )
+            yield name, list(values)
+
+
+def as_points(values: Any) -> Array:
+    """Return points in their own dtype, contiguous, read-only; refuse what is not real or not (n, 1|2|3)."""
+    points = native(values)
+    if points.dtype.kind not in "iuf":
+        raise MeshError(f"points must be real numbers, got the dtype {points.dtype}")
+    if points.ndim != 2 or points.shape[1] not in (1, 2, 3):
+        raise MeshError(f"points must be (n_points, 1|2|3), got the shape {points.shape}")
+    return frozen(np.ascontiguousarray(points))
+
+
+def as_periodic(what: str, entry: Any, n_points: int) -> Periodic:
+    """Return a checked Periodic from anything of its shape."""
+    dim, (slave, master), affine, pairs = entry
+    pairs = as_ids(f"{what}.pairs", pairs).reshape(-1, 2)
+    as_members(f"{what}.pairs", pairs.reshape(-1), n_points)
+    return Periodic(int(dim), (int(slave), int(master)), None if affine is None else native(affine), pairs)
+
+
+def as_mesh(mesh: Any) -> Mesh:
+    """Return `mesh` as a Mesh: itself, or what a meshio-like object holds."""
+    if isinstance(mesh, Mesh):
+        return mesh
+    if not hasattr(mesh, "points") or not hasattr(mesh, "cells"):
+        raise MeshError(f"a mesh needs points and cells, got {type(mesh).__name__}")
+    return Mesh.from_meshio(mesh)

@@ -1,0 +1,28 @@
+"""The methods: plain functions from a problem to labels, in a dict by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from meshpart.errors import ArgumentError
+from meshpart.methods.problem import Problem, UnitLabels
+from meshpart.methods.sfc import sfc
+
+Method = Callable[[Problem], UnitLabels]
+
+METHODS: dict[str, Method] = {"sfc": sfc}
+AUTO = "sfc"  # what `auto` stands for
+
+__all__ = ["AUTO", "METHODS", "Method", "Problem", "choose"]
+
+
+def choose(method: Any) -> tuple[str, Method]:
+    """Return the name and the function of a method given by name or as a function."""
+    if callable(method):
+        return getattr(method, "__qualname__", repr(method)), method
+    name = AUTO if method == "auto" else method
+    if not isinstance(name, str) or name not in METHODS:
+        known = ", ".join(["auto", *METHODS])
+        raise ArgumentError(f"method must be one of {known}, or a function, got {method!r}")
+    return name, METHODS[name]

@@ -1,0 +1,260 @@
+"""Partition a mesh: labels for its cells, or sub-meshes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from meshpart import arguments
+from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
+from meshpart.mesh import Mesh, as_mesh
+from meshpart.methods import Problem, choose
+from meshpart.submesh import Provenance, SubMesh, build_submeshes
+from meshpart.units import Units
+from meshpart.version import __version__
+from meshpart.weights import cell_weights
+
+Labels = npt.NDArray[np.int32]
+
+
+def partition_labels(
+    mesh: Any,
+    nparts: int,
+    *,
+    method: Any = "auto",
+    imbalance: float = 0.03,
+    seed: int = 0,
+    weights: Any = None,
+    keep_together: Any = None,
+    allow_empty: bool = False,
+    threads: int | None = None,
+    ghost_layers: int = 0,
+) -> Labels:
+    """Give every cell of a mesh to one of `nparts` parts.
+
+    Parameters
+    ----------
+    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
+    nparts : int
+        How many parts; at most as many as there are units, unless `allow_empty`.
+    method : str or callable
+        "sfc", or "auto", which means "sfc". A function from a `Problem` to labels of its units serves too.
+    imbalance : float
+        How much heavier than the mean the heaviest part may be, 0.03 is three per cent. A method that cannot keep it
+        warns once.
+    seed : int
+        For methods that draw at random; `sfc` does not.
+    weights : array_like (n_cells,), str, or dict, optional
+        The load of each cell: an array, the name of a cell_data array, or a dict by cell type or cell set (cells that
+        it does not name weigh 1, a set beats a type). Attached cells carry no load.
+    keep_together : array_like of int (n_cells,), str, or list of str, optional
+        Groups of cells that get one label: group numbers with -1 for none, the name of a cell_data array of them, or
+        names of cell sets.
+    allow_empty : bool
+        Allow more parts than units; the highest numbers stay empty.
+    threads : int, optional
+        The labels do not depend on it.
+    ghost_layers : int
+        Must be 0: a cell may be a ghost of several parts, so no label could say it.
+
+    Returns
+    -------
+    labels : ndarray of int32, (n_cells,)
+        Part numbers 0..nparts-1, cells numbered through the blocks in order. Lower-dimensional cells that lie in a
+        higher-dimensional one have the lowest label among the cells that hold them.
+
+    Raises
+    ------
+    ArgumentError, MeshError
+        If an argument or the mesh cannot be right.
+    MethodError
+        If a method given as a function returns labels that are none.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> meshpart.partition_labels(mesh, 2)
+    array([0, 1], dtype=int32)
+    """
+    if arguments.integer("ghost_layers", ghost_layers, low=0) > 0:
+        raise ArgumentError(
+            f"labels cannot hold ghost layers (a cell may be a ghost of several parts), got ghost_layers={ghost_layers}"
+        )
+    mesh = as_mesh(mesh)
+    nparts = arguments.integer("nparts", nparts, low=1)
+    _, solve = choose(method)
+    units = Units.of(mesh, keep_together)
+    if nparts > max(units.count, 1) and not allow_empty:
+        raise ArgumentError(
+            f"nparts is {nparts}, but there are only {units.count} cells or groups to share out; "
+            "allow_empty=True leaves the highest parts empty"
+        )
+    problem = Problem(
+        units=units,
+        nparts=max(1, min(nparts, units.count)),
+        cell_weights=cell_weights(mesh, weights),
+        imbalance=arguments.imbalance(imbalance),
+        seed=arguments.integer("seed", seed, low=0),
+        threads=arguments.threads(threads),
+    )
+    if problem.nparts == 1:
+        return np.zeros(mesh.n_cells, np.int32)
+    unit_labels = _checked(solve(problem), problem)
+    _warn_of_imbalance(unit_labels, problem, nparts)
+    return units.expand(unit_labels)
+
+
+def partition(
+    mesh: Any,
+    nparts: int,
+    *,
+    ghost_layers: int = 0,
+    only: Iterable[int] | None = None,
+    method: Any = "auto",
+    imbalance: float = 0.03,
+    seed: int = 0,
+    weights: Any = None,
+    keep_together: Any = None,
+    allow_empty: bool = False,
+    threads: int | None = None,
+) -> list[SubMesh]:
+    """Cut a mesh into exactly `nparts` sub-meshes.
+
+    Parameters
+    ----------
+    mesh, nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads
+        As in `partition_labels`.
+    ghost_layers : int
+        0; ghost cells are to come.
+    only : iterable of int, optional
+        The parts to build, in this order; all of them otherwise.
+
+    Returns
+    -------
+    parts : list of SubMesh
+        Part i at place i, or those of `only`.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> meshpart.partition(mesh, 2)[1]
+    <SubMesh 1 of 2: 1 cells + 0 ghosts, 2 points + 2 ghosts>
+    """
+    mesh = as_mesh(mesh)
+    _check_ghost_layers(ghost_layers)
+    labels = partition_labels(
+        mesh,
+        nparts,
+        method=method,
+        imbalance=imbalance,
+        seed=seed,
+        weights=weights,
+        keep_together=keep_together,
+        allow_empty=allow_empty,
+        threads=threads,
+    )
+    made = Provenance(choose(method)[0], int(nparts), __version__, float(imbalance), int(seed))
+    return build_submeshes(mesh, labels, _chosen(only, nparts), made, arguments.threads(threads))
+
+
+def split(
+    mesh: Any,
+    labels: npt.ArrayLike,
+    nparts: int | None = None,
+    *,
+    ghost_layers: int = 0,
+    only: Iterable[int] | None = None,
+    threads: int | None = None,
+) -> list[SubMesh]:
+    """Cut a mesh into sub-meshes along labels from anywhere, which are taken literally.
+
+    Parameters
+    ----------
+    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
+    labels : array_like of int, (n_cells,)
+        The part of each cell, cells numbered through the blocks in order.
+    nparts : int, optional
+        The highest label + 1 otherwise. Parts without a cell are empty.
+    ghost_layers, only, threads
+        As in `partition`.
+
+    Returns
+    -------
+    parts : list of SubMesh
+
+    Raises
+    ------
+    ArgumentError
+        If the labels do not fit the mesh or are outside 0..nparts-1.
+    """
+    mesh = as_mesh(mesh)
+    _check_ghost_layers(ghost_layers)
+    given = np.asarray(labels)
+    if given.dtype.kind not in "iu" and given.size > 0:
+        raise ArgumentError(f"labels must be integers, got the dtype {given.dtype}")
+    if given.shape != (mesh.n_cells,):
+        raise ArgumentError(f"labels must have the shape ({mesh.n_cells},), got {given.shape}")
+    highest = int(given.max()) if given.size else 0
+    nparts = arguments.integer("nparts", max(highest, 0) + 1 if nparts is None else nparts, low=1)
+    outside = np.flatnonzero((given < 0) | (given >= nparts))
+    if len(outside):
+        raise ArgumentError(f"labels: cell {outside[0]} has {given[outside[0]]}, outside 0..{nparts - 1}")
+    made = Provenance("labels", nparts, __version__)
+    return build_submeshes(
+        mesh, given.astype(np.int32), _chosen(only, nparts), made, arguments.threads(threads)
+    )
+
+
+def _check_ghost_layers(ghost_layers: object) -> None:
+    if arguments.integer("ghost_layers", ghost_layers, low=0) > 0:
+        raise ArgumentError(f"ghost layers of sub-meshes are not yet built, got ghost_layers={ghost_layers}")
+
+
+def _chosen(only: Iterable[int] | None, nparts: int) -> npt.NDArray[np.int32]:
+    if only is None:
+        return np.arange(nparts, dtype=np.int32)
+    if isinstance(only, str) or not isinstance(only, Iterable):
+        raise ArgumentError(f"only must be a list of part numbers, got {only!r}")
+    return np.array([arguments.integer("only", part, low=0, high=nparts - 1) for part in only], np.int32)
+
+
+def _checked(labels: Any, problem: Problem) -> Labels:
+    """Return a method's labels of the units, or raise if they are none."""
+    given = np.asarray(labels)
+    count, nparts = problem.units.count, problem.nparts
+    if given.shape != (count,) or given.dtype.kind not in "iu":
+        raise MethodError(
+            f"the method must return integers of shape ({count},), got {given.dtype} {given.shape}"
+        )
+    if given.min() < 0 or given.max() >= nparts:
+        raise MethodError(f"the method's labels must be in 0..{nparts - 1}, got {given.min()}..{given.max()}")
+    empty = np.flatnonzero(np.bincount(given, minlength=nparts) == 0)
+    if len(empty):
+        raise MethodError(
+            f"the method left {len(empty)} of {nparts} parts empty, the first is part {empty[0]}"
+        )
+    return np.ascontiguousarray(given, np.int32)
+
+
+def _warn_of_imbalance(labels: Labels, problem: Problem, nparts: int) -> None:
+    loads = np.zeros(problem.nparts, np.int64)
+    np.add.at(loads, labels, 1 if problem.weights is None else problem.weights)
+    sought = (1 + problem.imbalance) * -(-int(loads.sum()) // nparts)
+    heaviest = int(loads.argmax())
+    if int(loads[heaviest]) > sought:
+        unit = 1.0 if problem.cell_weights is None else problem.cell_weights.unit
+        warnings.warn(
+            f"part {heaviest} weighs {loads[heaviest] * unit:g}, more than the {float(sought) * unit:g} that an "
+            f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts",
+            MeshpartWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,168 @@
+"""Units: what a method partitions. A unit is a top or free cell, or a group of them that must stay together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from meshpart import _core
+from meshpart.arrays import Ids, take_rows
+from meshpart.errors import ArgumentError
+from meshpart.mesh import ATTACHED, Mesh
+from meshpart.weights import Weights, as_array, cell_array
+
+Labels = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units of a mesh, numbered by their lowest cell.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    of_cell : ndarray of int64, (n_cells,), or None
+        The unit of each cell, -1 of an attached one. None where every cell is a unit.
+    count : int
+    """
+
+    mesh: Mesh
+    of_cell: Ids | None
+    count: int
+
+    @classmethod
+    def of(cls, mesh: Mesh, keep_together: Any = None) -> Units:
+        """Return the units of a mesh.
+
+        Parameters
+        ----------
+        mesh : Mesh
+        keep_together : None, array_like of int (n_cells,), str, or sequence of str
+            Group numbers, -1 for none; the name of a cell_data array of them; or names of cell sets, each a group.
+            Groups that share a cell are one; a group that names an attached cell holds all its parents.
+        """
+        groups, cells = _memberships(mesh, keep_together)
+        partitioned = mesh.kinds != ATTACHED
+        if len(cells) == 0 and partitioned.all():
+            return cls(mesh, None, mesh.n_cells)
+        lowest = np.arange(mesh.n_cells)
+        if len(cells):
+            grouped, lowest_of = _join(*_with_parents(mesh, groups, cells))
+            lowest[grouped] = lowest_of
+        is_lowest = partitioned & (lowest == np.arange(mesh.n_cells))
+        numbers = np.cumsum(is_lowest) - 1
+        return cls(mesh, np.where(partitioned, numbers[lowest], -1), int(is_lowest.sum()))
+
+    @cached_property
+    def cells(self) -> Ids:
+        """The partitioned cells, ascending: int64."""
+        return np.arange(self.mesh.n_cells) if self.of_cell is None else np.flatnonzero(self.of_cell >= 0)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether some unit has more than one cell."""
+        return self.count < len(self.cells)
+
+    def weights(self, weights: Weights | None) -> Ids | None:
+        """Return the weight of each unit, int64 (count,), or None where all weigh the same."""
+        if self.of_cell is None or (weights is None and not self.grouped):
+            return None if weights is None else weights.values
+        total = np.zeros(self.count, np.int64)
+        np.add.at(total, self.of_cell[self.cells], 1 if weights is None else weights.values[self.cells])
+        return total
+
+    def centroids(self, weights: Weights | None, threads: int) -> npt.NDArray[np.float64]:
+        """Return where each unit is: float64, (count, dim).
+
+        Of a cell the mean of its corner points, of a group the weighted mean of its cells, or the plain one where all
+        its weights are 0.
+        """
+        of_cells = _core.centroids(self.mesh.flat, self.mesh.coordinates, threads)
+        if self.of_cell is None:
+            return of_cells
+        of_cells = of_cells[self.cells]
+        if not self.grouped:
+            return of_cells
+        unit = self.of_cell[self.cells]
+        load = np.ones(len(unit)) if weights is None else weights.values[self.cells].astype(np.float64)
+        load = np.where(np.bincount(unit, load)[unit] > 0, load, 1.0)
+        share = load / np.bincount(unit, load)[unit]
+        return np.stack([np.bincount(unit, share * x, self.count) for x in of_cells.T], axis=1)
+
+    def expand(self, unit_labels: Labels) -> Labels:
+        """Return the label of every cell from those of the units: int32, (n_cells,)."""
+        if self.of_cell is None:
+            return unit_labels
+        labels = np.zeros(self.mesh.n_cells, np.int32)
+        labels[self.cells] = unit_labels[self.of_cell[self.cells]]
+        _, *attached = self.mesh.attachment
+        return _core.label_attached(*attached, labels)
+
+
+def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
+    """Return (group, cell) pairs."""
+    if keep_together is None:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if isinstance(keep_together, str) and keep_together not in mesh.cell_data:
+        keep_together = [keep_together]
+    if isinstance(keep_together, list | tuple) and keep_together and isinstance(keep_together[0], str):
+        return _set_memberships(mesh, keep_together)
+    if isinstance(keep_together, str):
+        groups = cell_array(mesh, "keep_together", keep_together)
+    else:
+        groups = as_array("keep_together", keep_together)
+    if groups.dtype.kind not in "iu" and groups.size > 0:
+        raise ArgumentError(f"keep_together must hold integers, got the dtype {groups.dtype}")
+    if groups.shape != (mesh.n_cells,):
+        raise ArgumentError(f"keep_together must have the shape ({mesh.n_cells},), got {groups.shape}")
+    if groups.size and groups.min() < -1:
+        raise ArgumentError(
+            f"keep_together: a group number is -1 for none, or not negative, got {groups.min()}"
+        )
+    cells = np.flatnonzero(groups != -1)
+    return np.unique(groups[cells], return_inverse=True)[1].astype(np.int64), cells
+
+
+def _set_memberships(mesh: Mesh, names: Any) -> tuple[Ids, Ids]:
+    groups, cells = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for group, name in enumerate(names):
+        if name not in mesh.cell_sets:
+            known = ", ".join(map(repr, mesh.cell_sets)) or "none"
+            raise ArgumentError(f"keep_together: there is no cell set {name!r} (there is: {known})")
+        members = [start + rows for start, rows in zip(mesh.block_starts, mesh.cell_sets[name], strict=False)]
+        cells += members
+        groups += [np.full(len(rows), group) for rows in members]
+    return np.concatenate(groups), np.concatenate(cells)
+
+
+def _with_parents(mesh: Mesh, groups: Ids, cells: Ids) -> tuple[Ids, Ids]:
+    """Return the pairs with every attached cell replaced by all its parents."""
+    attachment = mesh.attachment
+    row_of = np.full(mesh.n_cells, -1)
+    row_of[attachment.cells] = attachment.rows
+    while np.any(
+        attached := row_of[cells] >= 0
+    ):  # parents are attached cells only where there is nothing else
+        offsets, parents = take_rows(attachment.parent_offsets, attachment.parents, row_of[cells[attached]])
+        groups = np.concatenate([groups[~attached], np.repeat(groups[attached], np.diff(offsets))])
+        cells = np.concatenate([cells[~attached], parents])
+    return groups, cells
+
+
+def _join(groups: Ids, cells: Ids) -> tuple[Ids, Ids]:
+    """Return the cells of all groups, and for each the lowest cell that it is joined with."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    members, column = np.unique(cells, return_inverse=True)
+    n_groups = int(groups.max()) + 1
+    size = n_groups + len(members)
+    pairs = coo_array((np.ones(len(cells), np.int8), (groups, n_groups + column)), shape=(size, size))
+    component = connected_components(pairs, directed=False)[1][n_groups:]
+    lowest = np.full(component.max() + 1, members[-1])
+    np.minimum.at(lowest, component, members)
+    return members, lowest[component]

@@ -1,0 +1,135 @@
+"""The weights of cells: from an array, the name of one, or a dict by cell type or cell set, to exact integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meshpart import _core
+from meshpart.arrays import Array, Ids
+from meshpart.cells import cell_type
+from meshpart.errors import ArgumentError, MeshError
+from meshpart.mesh import ATTACHED, Mesh
+
+LARGEST_SUM = 2**62
+
+
+class Weights(NamedTuple):
+    """Weights of cells as integers without a common factor, 0 on attached cells."""
+
+    values: Ids  # (n_cells,)
+    unit: float  # what a weight of 1 stands for in the caller's units
+
+
+def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
+    """Return the weights of a mesh's cells, None where they all weigh the same.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    weights : None, array_like (n_cells,), str, or mapping of str to number
+        An array, the name of a cell_data array, or a dict by cell type or cell set: cells that it does not name
+        weigh 1, and a set beats a type. Weights given for attached cells are ignored.
+
+    Raises
+    ------
+    ArgumentError
+        If the length is wrong, a weight is negative, NaN or infinite, all are zero, or a name is unknown.
+    """
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        given = cell_array(mesh, "weights", weights)
+    elif isinstance(weights, Mapping):
+        given = _by_name(mesh, weights)
+    else:
+        given = as_array("weights", weights)
+    if given.dtype.kind not in "biuf":
+        raise ArgumentError(f"weights must be real numbers, got the dtype {given.dtype}")
+    if given.shape != (mesh.n_cells,):
+        raise ArgumentError(f"weights must have the shape ({mesh.n_cells},), got {given.shape}")
+    given = (
+        np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given)
+        if np.any(mesh.kinds == ATTACHED)
+        else given
+    )
+    _check(given)
+    return _as_integers(given) if given.min() < given.max() else None
+
+
+def cell_array(mesh: Mesh, argument: str, name: str) -> Array:
+    """Return a cell_data array over all blocks: (n_cells, ...)."""
+    if name not in mesh.cell_data:
+        known = ", ".join(map(repr, mesh.cell_data)) or "none"
+        raise ArgumentError(f"{argument}: there is no cell_data array {name!r} (there is: {known})")
+    arrays = mesh.cell_data[name]
+    if len({values.shape[1:] for values in arrays}) > 1:
+        raise ArgumentError(
+            f"{argument}: the cell_data array {name!r} has different shapes in different blocks"
+        )
+    return np.concatenate(arrays) if arrays else np.zeros(0)
+
+
+def as_array(argument: str, values: Any) -> Array:
+    """Return anything array-like as an array; rows of different lengths are an error that names the argument."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"{argument} is not an array of one value per cell: {error}") from None
+
+
+def _by_name(mesh: Mesh, weights: Mapping[Any, Any]) -> Array:
+    result = np.ones(mesh.n_cells)
+    by_set = np.full(mesh.n_cells, np.nan)
+    for name, weight in weights.items():
+        value = as_array(f"weights[{name!r}]", weight)
+        if value.shape != () or value.dtype.kind not in "biuf":
+            raise ArgumentError(f"weights[{name!r}] must be a number, got {weight!r}")
+        _check_values(f"weights[{name!r}]", value[np.newaxis])
+        if name in mesh.cell_sets:
+            for start, rows in zip(mesh.block_starts, mesh.cell_sets[name], strict=False):
+                cells = start + rows
+                clash = cells[~np.isnan(by_set[cells]) & (by_set[cells] != value)]
+                if len(clash):
+                    raise ArgumentError(
+                        f"weights: cell {clash[0]} is in two sets of different weight, one is {name!r}"
+                    )
+                by_set[cells] = value
+        else:
+            _require_type(mesh, name)
+            for number, block in enumerate(mesh.blocks):
+                if block.type == name:
+                    result[mesh.block_starts[number] : mesh.block_starts[number + 1]] = value
+    return np.where(np.isnan(by_set), result, by_set)
+
+
+def _require_type(mesh: Mesh, name: Any) -> None:
+    try:
+        cell_type(name)
+    except (MeshError, AttributeError, TypeError):
+        known = ", ".join(map(repr, {block.type: 0 for block in mesh.blocks} | dict(mesh.cell_sets)))
+        raise ArgumentError(
+            f"weights: {name!r} is no cell type and no cell set (there is: {known})"
+        ) from None
+
+
+def _check(given: Array) -> None:
+    _check_values("weights", given)
+    if len(given) and not np.any(given > 0):
+        raise ArgumentError(f"weights: all {len(given)} are zero, at least one must be positive")
+
+
+def _check_values(what: str, given: Array) -> None:
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
+    if len(wrong):
+        raise ArgumentError(f"{what} must be finite and not negative, entry {wrong[0]} is {given[wrong[0]]}")
+
+
+def _as_integers(given: Array) -> Weights:
+    if given.dtype.kind in "biu" and np.sum(given, dtype=np.float64) < LARGEST_SUM / 2:
+        exact = given.astype(np.int64)
+        factor = int(np.gcd.reduce(exact))
+        return Weights(exact // factor, float(factor))
+    return Weights(*_core.integer_weights(np.ascontiguousarray(given, np.float64)))
