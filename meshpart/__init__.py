@@ -1,5 +1,6 @@
 """meshpart: cut a mesh into exactly N parts, with everything that a parallel run needs to use them."""
 
+from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import (
     ArgumentError,
     FormatError,
@@ -9,7 +10,6 @@ from meshpart.errors import (
     MethodError,
     MissingDependencyError,
 )
-from meshpart.blocks import CellBlock, Faces
 
 # from meshpart.io import read, write_parts
 from meshpart.mesh import Mesh, Periodic

@@ -29,7 +29,7 @@ def imbalance(value: object) -> Fraction:
         raise ArgumentError(f"imbalance must be a number, got {value!r}")
     if not math.isfinite(value) or value < 0:
         raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
-    return Fraction(value)
+    return Fraction(float(value))
 
 
 def threads(value: object) -> int:

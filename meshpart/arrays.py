@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,9 +54,7 @@ def as_members(what: str, values: Any, count: int) -> Ids:
         raise MeshError(f"{what} must be flat, got the shape {members.shape}")
     outside = np.flatnonzero((members < 0) | (members >= count))
     if len(outside):
-        raise MeshError(
-            f"{what}: entry {outside[0]} is {members[outside[0]]}, there are {count} to choose from"
-        )
+        raise MeshError(f"{what}: entry {outside[0]} is {members[outside[0]]}, there are {count} to choose from")
     return members
 
 
@@ -90,7 +89,13 @@ def flatten(rows: Sequence[Array]) -> tuple[Ids, Ids]:
     return np.concatenate([np.zeros(0, np.int64), *rows]), starts([len(row) for row in rows])
 
 
-def take_rows(offsets: Ids, entries: Array, rows: Ids) -> tuple[Ids, Array]:
+def pieces(values: Array, offsets: Ids) -> list[Array]:
+    """Return the pieces of an array between consecutive offsets, read-only views."""
+    whole = frozen(values)
+    return [whole[first:last] for first, last in pairwise(offsets.tolist())]
+
+
+def take_rows(offsets: Ids, entries: Array, rows: npt.NDArray[np.integer]) -> tuple[Ids, Array]:
     """Return chosen rows of a CSR table: their offsets, and their entries one after another."""
     taken = starts((offsets[1:] - offsets[:-1])[rows])
     return taken, entries[np.arange(taken[-1]) + np.repeat(offsets[rows] - taken[:-1], np.diff(taken))]

@@ -133,7 +133,7 @@ class CellBlock:
     def row_of(self, position: int) -> int:
         """Return the row that holds `nodes.reshape(-1)[position]`."""
         if self.offsets is None:
-            return position // self.nodes.shape[1]
+            return int(position // self.nodes.shape[1])
         return int(np.searchsorted(self.offsets, position, "right")) - 1
 
     @classmethod
@@ -151,9 +151,7 @@ class CellBlock:
             sizes.append(np.diff(offsets))
         flat_nodes, offsets = flatten(nodes)
         flat_corners, _ = flatten(corners)
-        return cls(
-            type, flat_nodes, offsets, Faces(starts(faces_of), starts(flatten(sizes)[0]), flat_corners), tags
-        )
+        return cls(type, flat_nodes, offsets, Faces(starts(faces_of), starts(flatten(sizes)[0]), flat_corners), tags)
 
     def _check_table(self, kind: CellType) -> None:
         if self.nodes.ndim != 2:

@@ -1,4 +1,4 @@
-"""What parts carry of the input: data, sets and periodic pairs, for all parts at once, at the cost of what they hold."""
+"""What parts carry of the input (data, sets, periodic pairs), for all parts at once, at the cost of what they hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from meshpart import _core
-from meshpart.arrays import Array, Ids, frozen, take_rows
+from meshpart.arrays import Array, Ids, frozen, pieces, take_rows
 from meshpart.mesh import Mesh, Periodic
 
 
@@ -28,18 +28,12 @@ class Places:
     def __init__(self, global_ids: Ids, offsets: Ids, count: int) -> None:
         self.global_ids = global_ids
         self.offsets = offsets
-        self.starts: list[int] = offsets.tolist()
         self._count = count
         self._held_by: tuple[Ids, Ids] | None = None
 
     def take(self, values: Array) -> list[Array]:
         """Return each part's rows of an array over the input's entities."""
-        return self.slices(np.take(values, self.global_ids, axis=0))
-
-    def slices(self, values: Array) -> list[Array]:
-        """Return each part's piece of an array over `global_ids`, read-only."""
-        whole = frozen(values)
-        return [whole[first:last] for first, last in zip(self.starts, self.starts[1:], strict=False)]
+        return pieces(np.take(values, self.global_ids, axis=0), self.offsets)
 
     def members(self, members: Ids) -> tuple[list[Ids], list[Ids]]:
         """Return each part's share of a set: local rows, and which entries of the set they are, in its order."""
@@ -49,10 +43,8 @@ class Places:
         ranks = np.repeat(np.arange(len(members)), np.diff(counts))
         part = np.searchsorted(self.offsets, places, "right") - 1
         by_part = np.argsort(part, kind="stable")
-        rows, ranks = frozen((places - self.offsets[part])[by_part]), frozen(ranks[by_part])
-        bounds = np.searchsorted(part[by_part], np.arange(len(self.offsets))).tolist()
-        ranges = list(zip(bounds, bounds[1:], strict=False))
-        return [rows[a:b] for a, b in ranges], [ranks[a:b] for a, b in ranges]
+        bounds = np.searchsorted(part[by_part], np.arange(len(self.offsets)))
+        return pieces((places - self.offsets[part])[by_part], bounds), pieces(ranks[by_part], bounds)
 
 
 def by_part(n_parts: int, named: Iterable[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
@@ -99,14 +91,10 @@ def cell_sets(
         for name, sets in mesh.cell_sets.items()
     }
     rows = by_part(n_parts, ((n, per_block(n_parts, [rows for rows, _ in s])) for n, s in shared.items()))
-    return rows, by_part(
-        n_parts, ((n, per_block(n_parts, [ranks for _, ranks in s])) for n, s in shared.items())
-    )
+    return rows, by_part(n_parts, ((n, per_block(n_parts, [ranks for _, ranks in s])) for n, s in shared.items()))
 
 
-def periodic(
-    mesh: Mesh, owners: Array, parts: Array
-) -> tuple[list[tuple[Periodic, ...]], list[tuple[Ids, ...]]]:
+def periodic(mesh: Mesh, owners: Array, parts: Array) -> tuple[list[tuple[Periodic, ...]], list[tuple[Ids, ...]]]:
     """Return the periodic pairs whose slave point each part owns, as global ids, and their ranks in the input's."""
     entries: list[list[Periodic]] = [[] for _ in parts]
     ranks: list[list[Ids]] = [[] for _ in parts]

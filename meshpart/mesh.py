@@ -141,9 +141,7 @@ class Mesh:
         if len(self.blocks) == 1 and self.blocks[0].offsets is None:
             rows, wide = self.blocks[0].nodes.shape
             return np.arange(0, rows * wide + 1, wide, dtype=np.int64)
-        return starts(
-            np.concatenate([np.zeros(0, np.int64), *(block.row_lengths() for block in self.blocks)])
-        )
+        return starts(np.concatenate([np.zeros(0, np.int64), *(block.row_lengths() for block in self.blocks)]))
 
     @cached_property
     def cell_points(self) -> Ids:
@@ -231,17 +229,13 @@ class Mesh:
                 for number, (block, members) in enumerate(zip(self.blocks, rows, strict=True))
             ]
         set_field(self, "cell_sets", cell_sets)
-        periodic = tuple(
-            as_periodic(f"periodic[{i}]", entry, self.n_points) for i, entry in enumerate(self.periodic)
-        )
+        periodic = tuple(as_periodic(f"periodic[{i}]", entry, self.n_points) for i, entry in enumerate(self.periodic))
         set_field(self, "periodic", periodic)
 
     def _per_block(self, what: str) -> Iterator[tuple[str, list[Any]]]:
         for name, values in getattr(self, what).items():
             if not isinstance(values, list | tuple) or len(values) != len(self.blocks):
-                given = (
-                    f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
-                )
+                given = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
                 raise MeshError(
                     f"{what}[{name!r}] must list one entry for each of {len(self.blocks)} blocks, got {given}"
                 )

@@ -24,7 +24,7 @@ def from_meshio(mesh: Any) -> Mesh:
     cell_sets = optional(mesh, "cell_sets")
     return Mesh(
         points=mesh.points,
-        blocks=tuple(cells.items() if isinstance(cells, dict) else cells),
+        blocks=tuple(cells.items()) if isinstance(cells, dict) else tuple(cells),
         point_data=optional(mesh, "point_data"),
         cell_data=optional(mesh, "cell_data"),
         field_data=optional(mesh, "field_data"),

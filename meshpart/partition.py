@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from meshpart import arguments
 from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
-from meshpart.mesh import Mesh, as_mesh
+from meshpart.mesh import as_mesh
 from meshpart.methods import Problem, choose
 from meshpart.submesh import Provenance, SubMesh, build_submeshes
 from meshpart.units import Units
@@ -209,9 +208,7 @@ def split(
     if len(outside):
         raise ArgumentError(f"labels: cell {outside[0]} has {given[outside[0]]}, outside 0..{nparts - 1}")
     made = Provenance("labels", nparts, __version__)
-    return build_submeshes(
-        mesh, given.astype(np.int32), _chosen(only, nparts), made, arguments.threads(threads)
-    )
+    return build_submeshes(mesh, given.astype(np.int32), _chosen(only, nparts), made, arguments.threads(threads))
 
 
 def _check_ghost_layers(ghost_layers: object) -> None:
@@ -232,16 +229,12 @@ def _checked(labels: Any, problem: Problem) -> Labels:
     given = np.asarray(labels)
     count, nparts = problem.units.count, problem.nparts
     if given.shape != (count,) or given.dtype.kind not in "iu":
-        raise MethodError(
-            f"the method must return integers of shape ({count},), got {given.dtype} {given.shape}"
-        )
+        raise MethodError(f"the method must return integers of shape ({count},), got {given.dtype} {given.shape}")
     if given.min() < 0 or given.max() >= nparts:
         raise MethodError(f"the method's labels must be in 0..{nparts - 1}, got {given.min()}..{given.max()}")
     empty = np.flatnonzero(np.bincount(given, minlength=nparts) == 0)
     if len(empty):
-        raise MethodError(
-            f"the method left {len(empty)} of {nparts} parts empty, the first is part {empty[0]}"
-        )
+        raise MethodError(f"the method left {len(empty)} of {nparts} parts empty, the first is part {empty[0]}")
     return np.ascontiguousarray(given, np.int32)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core, carried
-from meshpart.arrays import Array, Ids, frozen, take_rows, trusted
-from meshpart.arrays import starts as offsets_of
+from meshpart.arrays import Array, Ids, frozen, pieces, starts, take_rows, trusted
 from meshpart.blocks import CellBlock
 from meshpart.carried import Places, per_block
 from meshpart.mesh import Mesh, Periodic
@@ -125,9 +124,7 @@ class SubMesh:
         )
 
 
-def build_submeshes(
-    mesh: Mesh, labels: Labels, parts: Labels, provenance: Provenance, threads: int
-) -> list[SubMesh]:
+def build_submeshes(mesh: Mesh, labels: Labels, parts: Labels, provenance: Provenance, threads: int) -> list[SubMesh]:
     """Build parts of a mesh, all in one pass.
 
     Parameters
@@ -193,7 +190,7 @@ def _meshes(
     n_parts = len(point_sets)
     node_offsets = built["node_offsets"]
     by_block = [
-        _blocks(block, places, built["nodes"], node_offsets[b * n_parts : (b + 1) * n_parts + 1].tolist())
+        _blocks(block, places, built["nodes"], node_offsets[b * n_parts : (b + 1) * n_parts + 1])
         for b, (block, places) in enumerate(zip(mesh.blocks, blocks, strict=True))
     ]
     columns = zip(
@@ -221,10 +218,9 @@ def _meshes(
         )
 
 
-def _blocks(block: CellBlock, places: Places, nodes: Ids, starts: list[int]) -> list[CellBlock]:
-    """Return each part's share of a block, whose local nodes lie in `nodes` from starts[part] on."""
-    nodes = frozen(nodes)
-    own_nodes = [nodes[first:last] for first, last in zip(starts, starts[1:], strict=False)]
+def _blocks(block: CellBlock, places: Places, nodes: Ids, node_offsets: Ids) -> list[CellBlock]:
+    """Return each part's share of a block, part p's nodes are nodes[node_offsets[p]:node_offsets[p + 1]]."""
+    own_nodes = pieces(nodes, node_offsets)
     if block.offsets is None:
         wide = block.nodes.shape[1]
         tables = [flat.reshape(-1, wide) for flat in own_nodes]
@@ -241,15 +237,15 @@ def _blocks(block: CellBlock, places: Places, nodes: Ids, starts: list[int]) -> 
             faces=None if block.faces is None else block.faces.take(rows),
             tags=block.tags,
         )
-        for flat, rows in zip(own_nodes, places.slices(places.global_ids), strict=True)
+        for flat, rows in zip(own_nodes, pieces(places.global_ids, places.offsets), strict=True)
     ]
 
 
 def _cell_maps(mesh: Mesh, built: Mapping[str, Array], cells: Places) -> Iterator[IndexMap]:
     none = frozen(np.zeros(0, np.int32))
     columns = zip(
-        cells.slices(cells.global_ids),
-        cells.slices(built["cell_complete"].view(np.bool_)),
+        pieces(cells.global_ids, cells.offsets),
+        pieces(built["cell_complete"].view(np.bool_), cells.offsets),
         cells.take(mesh.kinds),
         strict=True,
     )
@@ -259,14 +255,15 @@ def _cell_maps(mesh: Mesh, built: Mapping[str, Array], cells: Places) -> Iterato
 
 def _point_maps(mesh: Mesh, built: Mapping[str, Array], points: Places) -> Iterator[IndexMap]:
     n_owned = built["n_owned_points"]
-    ghosts = Places(built["ghost_owners"], offsets_of(np.diff(points.offsets) - n_owned), mesh.n_points)
+    ghost_owners = built["ghost_owners"]
+    ghost_offsets = starts(np.diff(points.offsets) - n_owned)
     columns = zip(
-        points.slices(points.global_ids),
+        pieces(points.global_ids, points.offsets),
         n_owned.tolist(),
-        ghosts.slices(built["ghost_owners"]),
-        ghosts.slices(np.zeros(len(built["ghost_owners"]), np.int32)),
-        points.slices(built["point_complete"].view(np.bool_)),
+        pieces(ghost_owners, ghost_offsets),
+        pieces(np.zeros_like(ghost_owners), ghost_offsets),
+        pieces(built["point_complete"].view(np.bool_), points.offsets),
         strict=True,
     )
-    for global_ids, count, ghost_owners, ghost_layers, complete in columns:
-        yield IndexMap(global_ids, count, ghost_owners, ghost_layers, complete, mesh.n_points)
+    for global_ids, count, owners, layers, complete in columns:
+        yield IndexMap(global_ids, count, owners, layers, complete, mesh.n_points)

@@ -99,8 +99,10 @@ class Units:
             return unit_labels
         labels = np.zeros(self.mesh.n_cells, np.int32)
         labels[self.cells] = unit_labels[self.of_cell[self.cells]]
-        _, *attached = self.mesh.attachment
-        return _core.label_attached(*attached, labels)
+        attachment = self.mesh.attachment
+        return _core.label_attached(
+            attachment.cells, attachment.rows, attachment.parent_offsets, attachment.parents, labels
+        )
 
 
 def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
@@ -120,9 +122,7 @@ def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
     if groups.shape != (mesh.n_cells,):
         raise ArgumentError(f"keep_together must have the shape ({mesh.n_cells},), got {groups.shape}")
     if groups.size and groups.min() < -1:
-        raise ArgumentError(
-            f"keep_together: a group number is -1 for none, or not negative, got {groups.min()}"
-        )
+        raise ArgumentError(f"keep_together: a group number is -1 for none, or not negative, got {groups.min()}")
     cells = np.flatnonzero(groups != -1)
     return np.unique(groups[cells], return_inverse=True)[1].astype(np.int64), cells
 
@@ -144,9 +144,7 @@ def _with_parents(mesh: Mesh, groups: Ids, cells: Ids) -> tuple[Ids, Ids]:
     attachment = mesh.attachment
     row_of = np.full(mesh.n_cells, -1)
     row_of[attachment.cells] = attachment.rows
-    while np.any(
-        attached := row_of[cells] >= 0
-    ):  # parents are attached cells only where there is nothing else
+    while np.any(attached := row_of[cells] >= 0):  # parents are attached cells only where there is nothing else
         offsets, parents = take_rows(attachment.parent_offsets, attachment.parents, row_of[cells[attached]])
         groups = np.concatenate([groups[~attached], np.repeat(groups[attached], np.diff(offsets))])
         cells = np.concatenate([cells[~attached], parents])

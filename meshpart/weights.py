@@ -50,11 +50,7 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
         raise ArgumentError(f"weights must be real numbers, got the dtype {given.dtype}")
     if given.shape != (mesh.n_cells,):
         raise ArgumentError(f"weights must have the shape ({mesh.n_cells},), got {given.shape}")
-    given = (
-        np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given)
-        if np.any(mesh.kinds == ATTACHED)
-        else given
-    )
+    given = np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given) if np.any(mesh.kinds == ATTACHED) else given
     _check(given)
     return _as_integers(given) if given.min() < given.max() else None
 
@@ -66,9 +62,7 @@ def cell_array(mesh: Mesh, argument: str, name: str) -> Array:
         raise ArgumentError(f"{argument}: there is no cell_data array {name!r} (there is: {known})")
     arrays = mesh.cell_data[name]
     if len({values.shape[1:] for values in arrays}) > 1:
-        raise ArgumentError(
-            f"{argument}: the cell_data array {name!r} has different shapes in different blocks"
-        )
+        raise ArgumentError(f"{argument}: the cell_data array {name!r} has different shapes in different blocks")
     return np.concatenate(arrays) if arrays else np.zeros(0)
 
 
@@ -93,9 +87,7 @@ def _by_name(mesh: Mesh, weights: Mapping[Any, Any]) -> Array:
                 cells = start + rows
                 clash = cells[~np.isnan(by_set[cells]) & (by_set[cells] != value)]
                 if len(clash):
-                    raise ArgumentError(
-                        f"weights: cell {clash[0]} is in two sets of different weight, one is {name!r}"
-                    )
+                    raise ArgumentError(f"weights: cell {clash[0]} is in two sets of different weight, one is {name!r}")
                 by_set[cells] = value
         else:
             _require_type(mesh, name)
@@ -110,9 +102,7 @@ def _require_type(mesh: Mesh, name: Any) -> None:
         cell_type(name)
     except (MeshError, AttributeError, TypeError):
         known = ", ".join(map(repr, {block.type: 0 for block in mesh.blocks} | dict(mesh.cell_sets)))
-        raise ArgumentError(
-            f"weights: {name!r} is no cell type and no cell set (there is: {known})"
-        ) from None
+        raise ArgumentError(f"weights: {name!r} is no cell type and no cell set (there is: {known})") from None
 
 
 def _check(given: Array) -> None:
