@@ -7,7 +7,7 @@ _Ids = npt.NDArray[np.int64]
 _Labels = npt.NDArray[np.int32]
 _Floats = npt.NDArray[np.float64]
 _Flags = npt.NDArray[np.uint8]
-_Flat = tuple[int, _Ids, _Ids, _Ids, _Labels, _Labels]
+_Flat = tuple[int, _Ids, _Ids, _Ids, _Labels, _Labels, _Ids]
 
 def first_outside(ids: _Ids, count: int, threads: int) -> int: ...
 def attachment(mesh: _Flat) -> tuple[_Flags, _Ids, _Ids, _Ids, _Ids]: ...

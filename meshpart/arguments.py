@@ -24,12 +24,19 @@ def integer(name: str, value: object, *, low: int, high: int = LARGEST_INT32) ->
 
 
 def imbalance(value: object) -> Fraction:
-    """Return the imbalance as an exact fraction; refuse what is negative, infinite or no number."""
+    """Return the imbalance as an exact fraction; refuse what is negative, infinite or no number.
+
+    A float stands for the decimal that it is written as: 0.03 is 3/100, so that 103 is within 0.03 of 100.
+    """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ArgumentError(f"imbalance must be a number, got {value!r}")
-    if not math.isfinite(value) or value < 0:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number) or number < 0:
         raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
-    return Fraction(float(value))
+    return Fraction(str(value))
 
 
 def threads(value: object) -> int:

@@ -29,39 +29,55 @@ def frozen(array: Array) -> Array:
     return view
 
 
-def native(values: Any) -> Array:
+def as_array(what: str, values: Any) -> Array:
+    """Return anything array-like as an array; refuse rows of different lengths."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise MeshError(f"{what} is not an array: {error}") from None
+
+
+def native(what: str, values: Any) -> Array:
     """Return an array in this machine's byte order, read-only, its dtype and shape kept."""
-    array = np.asarray(values)
+    array = as_array(what, values)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return frozen(array)
 
 
 def as_ids(what: str, values: Any) -> Ids:
-    """Return ids as contiguous int64, read-only; an empty array may have any dtype, others must be integers."""
-    array = np.asarray(values)
+    """Return ids as int64 as the core takes them, read-only; an empty array may have any dtype, others are integers."""
+    array = as_array(what, values)
     if array.dtype.kind not in "iu" and array.size > 0:
         raise MeshError(f"{what} must be integers, got the dtype {array.dtype}")
     if array.dtype.kind == "u" and array.size > 0 and array.max() > np.iinfo(np.int64).max:
         raise MeshError(f"{what}: {array.max()} does not fit 64 bits")
-    return frozen(np.ascontiguousarray(array, np.int64).reshape(array.shape))
+    return frozen(np.require(array, np.int64, ["C", "ALIGNED"]))
+
+
+def as_row(what: str, values: Any) -> Ids:
+    """Return a flat row of ids."""
+    row = as_ids(what, values)
+    if row.ndim != 1:
+        raise MeshError(f"{what} must be flat, got the shape {row.shape}")
+    return row
 
 
 def as_members(what: str, values: Any, count: int) -> Ids:
     """Return the ids of a set, in the given order; refuse those outside 0..count-1. None is the empty set."""
-    members = as_ids(what, [] if values is None else values)
-    if members.ndim != 1:
-        raise MeshError(f"{what} must be flat, got the shape {members.shape}")
+    members = as_row(what, [] if values is None else values)
     outside = np.flatnonzero((members < 0) | (members >= count))
     if len(outside):
         raise MeshError(f"{what}: entry {outside[0]} is {members[outside[0]]}, there are {count} to choose from")
     return members
 
 
-def check_length(what: str, values: Array, count: int) -> None:
-    """Refuse an array whose first axis is not `count` long."""
-    if values.ndim == 0 or len(values) != count:
-        raise MeshError(f"{what} must have {count} rows, got the shape {values.shape}")
+def as_data(what: str, values: Any, count: int) -> Array:
+    """Return data as `native` does; refuse an array whose first axis is not `count` long."""
+    array = native(what, values)
+    if array.ndim == 0 or len(array) != count:
+        raise MeshError(f"{what} must have {count} rows, got the shape {array.shape}")
+    return array
 
 
 def check_offsets(what: str, offsets: Ids, end: int, *, least: int) -> None:
@@ -70,9 +86,10 @@ def check_offsets(what: str, offsets: Ids, end: int, *, least: int) -> None:
         raise MeshError(f"{what} must be flat and not empty, got the shape {offsets.shape}")
     if offsets[0] != 0 or offsets[-1] != end:
         raise MeshError(f"{what} must run from 0 to {end}, got {offsets[0]} to {offsets[-1]}")
-    short = np.flatnonzero(np.diff(offsets) < least)
+    begins, ends = offsets[:-1], offsets[1:]
+    short = np.flatnonzero((ends < begins) | (ends - begins < least))  # far apart, they differ by more than 64 bits
     if len(short):
-        size = offsets[short[0] + 1] - offsets[short[0]]
+        size = int(ends[short[0]]) - int(begins[short[0]])
         raise MeshError(f"{what}: row {short[0]} has {size} entries, it needs at least {least}")
 
 
@@ -95,10 +112,18 @@ def pieces(values: Array, offsets: Ids) -> list[Array]:
     return [whole[first:last] for first, last in pairwise(offsets.tolist())]
 
 
+def row_positions(offsets: Ids, rows: npt.NDArray[np.integer]) -> tuple[Ids, Ids]:
+    """Return the offsets of chosen rows of a CSR table, one after another, and the positions of their entries."""
+    begins = offsets[rows]
+    lengths = offsets[rows + 1] - begins
+    taken = starts(lengths)
+    return taken, np.arange(taken[-1]) + np.repeat(begins - taken[:-1], lengths)
+
+
 def take_rows(offsets: Ids, entries: Array, rows: npt.NDArray[np.integer]) -> tuple[Ids, Array]:
     """Return chosen rows of a CSR table: their offsets, and their entries one after another."""
-    taken = starts((offsets[1:] - offsets[:-1])[rows])
-    return taken, entries[np.arange(taken[-1]) + np.repeat(offsets[rows] - taken[:-1], np.diff(taken))]
+    taken, positions = row_positions(offsets, rows)
+    return taken, entries[positions]
 
 
 def trusted(cls: type[T], **values: object) -> T:
@@ -110,8 +135,9 @@ def trusted(cls: type[T], **values: object) -> T:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two values are equal bit for bit: arrays with dtype and shape, and what holds arrays."""
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and _same_arrays(a, b)
+    arrays = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+    if arrays or (type(a) is type(b) and isinstance(a, float | complex | np.generic)):
+        return _same_arrays(np.asarray(a), np.asarray(b))  # NaN is itself, and -0.0 is not 0.0
     if type(a) is not type(b):
         return False
     if is_dataclass(a):

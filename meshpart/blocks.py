@@ -8,7 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from meshpart.arrays import Ids, as_ids, check_offsets, flatten, same, set_field, starts, take_rows
+from meshpart.arrays import (
+    Ids,
+    as_ids,
+    as_row,
+    check_offsets,
+    flatten,
+    frozen,
+    row_positions,
+    same,
+    set_field,
+    starts,
+    take_rows,
+)
 from meshpart.cells import CellType, cell_type
 from meshpart.errors import MeshError
 
@@ -44,7 +56,7 @@ class Faces:
 
     def take(self, cells: Ids) -> Faces:
         """Return the faces of chosen cells."""
-        offsets, faces = take_rows(self.offsets, np.arange(len(self.corner_offsets) - 1), cells)
+        offsets, faces = row_positions(self.offsets, cells)
         return Faces(offsets, *take_rows(self.corner_offsets, self.corners, faces))
 
 
@@ -59,7 +71,8 @@ class CellBlock:
     nodes : ndarray of int64, (n_cells, k), or (m,) with `offsets`
         The points of each cell, corner points first. Of a polyhedron, each of its points once.
     offsets : ndarray of int64, (n_cells + 1,), optional
-        Where each cell's nodes begin, in a block whose cells have different numbers of points.
+        Where each cell's nodes begin, of a type whose cells may have different numbers of points. A table of such
+        cells gets them too, so that the same cells are the same block however they were given.
     faces : Faces, optional
         Of polyhedra only, and always of them.
     tags : tuple of str
@@ -83,9 +96,12 @@ class CellBlock:
         set_field(self, "tags", tuple(self.tags))
         if self.offsets is None:
             self._check_table(kind)
-        else:
-            set_field(self, "offsets", as_ids(f"{self.type} offsets", self.offsets))
-            self._check_rows(kind, self.offsets)
+        else:  # a copy, because the core trusts offsets
+            set_field(self, "offsets", frozen(as_ids(f"{self.type} offsets", self.offsets).copy()))
+        if kind.n_points is None:
+            self._check_rows(kind)
+        elif self.offsets is not None:
+            raise MeshError(f"{self.type}: every cell has {kind.n_points} points, so it takes no offsets")
         if (self.faces is not None) != is_polyhedron(self.type):
             raise MeshError(f"{self.type}: polyhedra have faces, and nothing else has")
         if self.faces is not None:
@@ -114,15 +130,16 @@ class CellBlock:
         """
         if is_polyhedron(type):
             return cls._from_faces(type, rows, tuple(tags))
-        if isinstance(rows, np.ndarray) and rows.dtype != object:
+        if isinstance(rows, np.ndarray) and rows.dtype != object and rows.shape != (0,):
             return cls(type, rows, tags=tuple(tags))
-        rows = [as_ids(f"{type} row {number}", row) for number, row in enumerate(rows)]
-        if len({row.shape for row in rows}) == 1:
-            return cls(type, np.stack(rows), tags=tuple(tags))
-        kind = cell_type(type)
-        if rows or kind.n_points is None:
+        rows = [as_row(f"{type} row {number}", row) for number, row in enumerate(rows)]
+        wide = cell_type(type).n_points
+        if wide is None:
             return cls(type, *flatten(rows), tags=tuple(tags))
-        return cls(type, np.zeros((0, kind.n_points), np.int64), tags=tuple(tags))
+        for number, row in enumerate(rows):
+            if len(row) != wide:
+                raise MeshError(f"{type}: a cell has {wide} points, row {number} has {len(row)}")
+        return cls(type, flatten(rows)[0].reshape(-1, wide), tags=tuple(tags))
 
     def row_lengths(self) -> Ids:
         """Return the number of points of each cell: int64, (n_cells,)."""
@@ -140,7 +157,7 @@ class CellBlock:
     def _from_faces(cls, type: str, cells: Iterable[Sequence[Any]], tags: tuple[str, ...]) -> CellBlock:
         nodes, corners, faces_of, sizes = [], [], [], []
         for cell, faces in enumerate(cells):
-            named, offsets = flatten([as_ids(f"{type} cell {cell}", face) for face in faces])
+            named, offsets = flatten([as_row(f"{type} cell {cell}", face) for face in faces])
             unique, first, inverse = np.unique(named, return_index=True, return_inverse=True)
             order = np.argsort(first)  # a cell's points in the order in which its faces name them
             rank = np.empty_like(order)
@@ -156,19 +173,18 @@ class CellBlock:
     def _check_table(self, kind: CellType) -> None:
         if self.nodes.ndim != 2:
             raise MeshError(f"{self.type}: nodes must be (n_cells, k), got the shape {self.nodes.shape}")
-        wide = self.nodes.shape[1]
-        least = kind.n_corners or 3
-        if kind.n_points is not None and wide != kind.n_points:
+        rows, wide = self.nodes.shape
+        if kind.n_points is None:
+            set_field(self, "nodes", self.nodes.reshape(-1))
+            set_field(self, "offsets", frozen(wide * np.arange(rows + 1)))
+        elif wide != kind.n_points:
             raise MeshError(f"{self.type}: a cell has {kind.n_points} points, got rows of {wide}")
-        if kind.n_points is None and wide < least:
-            raise MeshError(f"{self.type}: a cell has at least {least} points, got rows of {wide}")
 
-    def _check_rows(self, kind: CellType, offsets: Ids) -> None:
-        if kind.n_points is not None:
-            raise MeshError(f"{self.type}: every cell has {kind.n_points} points, so it takes no offsets")
+    def _check_rows(self, kind: CellType) -> None:
+        assert self.offsets is not None
         if self.nodes.ndim != 1:
             raise MeshError(f"{self.type}: nodes with offsets must be flat, got the shape {self.nodes.shape}")
-        check_offsets(f"{self.type} offsets", offsets, len(self.nodes), least=kind.n_corners or 3)
+        check_offsets(f"{self.type} offsets", self.offsets, len(self.nodes), least=kind.n_corners or 3)
 
     def _check_faces(self, faces: Faces) -> None:
         if self.offsets is None or len(faces.offsets) != len(self.offsets):
@@ -180,14 +196,14 @@ class CellBlock:
 
 def is_polyhedron(type: str) -> bool:
     """Whether cells of this type are given by their faces."""
-    return type.startswith("polyhedron")
+    return isinstance(type, str) and type.startswith("polyhedron")
 
 
 def as_block(block: Any) -> CellBlock:
     """Return a CellBlock: itself, or one made of (type, rows) or of an object with `type` and `data`."""
     if isinstance(block, CellBlock):
         return block
-    if isinstance(block, tuple) and len(block) == 2:
+    if isinstance(block, tuple | list) and len(block) == 2:
         return CellBlock.from_rows(*block)
     if hasattr(block, "type") and hasattr(block, "data"):
         return CellBlock.from_rows(block.type, block.data, getattr(block, "tags", None) or ())

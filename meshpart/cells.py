@@ -74,6 +74,8 @@ def cell_type(name: str) -> CellType:
     >>> cell_type("polyhedron8").name
     'polyhedron8'
     """
+    if not isinstance(name, str):
+        raise MeshError(f"unknown cell type {name!r}: it is no name")
     if name in CELL_TYPES:
         return CELL_TYPES[name]
     if name in REFUSED:

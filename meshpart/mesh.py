@@ -6,8 +6,8 @@ polyhedra. Cells are numbered through the blocks in order, 0..n_cells-1; points 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,18 +16,7 @@ import numpy.typing as npt
 
 from meshpart import _core
 from meshpart.arguments import threads
-from meshpart.arrays import (
-    Array,
-    Ids,
-    as_ids,
-    as_members,
-    check_length,
-    frozen,
-    native,
-    same,
-    set_field,
-    starts,
-)
+from meshpart.arrays import Array, Ids, as_data, as_ids, as_members, frozen, native, same, set_field, starts
 from meshpart.blocks import CellBlock, as_block
 from meshpart.cells import cell_type
 from meshpart.errors import MeshError
@@ -97,7 +86,7 @@ class Mesh:
 
     def __post_init__(self) -> None:
         set_field(self, "points", as_points(self.points))
-        set_field(self, "blocks", tuple(as_block(block) for block in self.blocks))
+        set_field(self, "blocks", as_blocks(self.blocks))
         self._check_nodes()
         self._check_data()
         self._check_sets()
@@ -106,6 +95,9 @@ class Mesh:
         return same(self, other)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}  # without what is computed from them
 
     def __repr__(self) -> str:
         blocks = ", ".join(f"{len(block)} {block.type}" for block in self.blocks)
@@ -151,20 +143,21 @@ class Mesh:
         return np.concatenate([np.zeros(0, np.int64), *(block.nodes.reshape(-1) for block in self.blocks)])
 
     @cached_property
-    def flat(self) -> tuple[int, Ids, Ids, Ids, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """What the core calls a mesh: n_points, cell offsets and points, and of each block start, dim, corners.
+    def flat(self) -> tuple[int, Ids, Ids, Ids, npt.NDArray[np.int32], npt.NDArray[np.int32], Ids]:
+        """What the core calls a mesh: n_points, cell offsets and points, and of each block start, dim, corners, width.
 
-        A block whose cells consist of corners only has -1 corners.
+        A block whose cells consist of corners only has -1 corners; one of cells of different sizes is -1 wide.
         """
         kinds = [cell_type(block.type) for block in self.blocks]
         dims = np.array([kind.dim for kind in kinds], np.int32)
         corners = np.array([-1 if kind.n_corners is None else kind.n_corners for kind in kinds], np.int32)
-        return self.n_points, self.cell_offsets, self.cell_points, self.block_starts, dims, corners
+        widths = np.array([block.nodes.shape[1] if block.offsets is None else -1 for block in self.blocks], np.int64)
+        return self.n_points, self.cell_offsets, self.cell_points, self.block_starts, dims, corners, widths
 
     @cached_property
     def coordinates(self) -> npt.NDArray[np.float64]:
         """The points as float64, row after row in memory: (n_points, 1|2|3)."""
-        return np.ascontiguousarray(self.points, np.float64)
+        return np.require(self.points, np.float64, ["C", "ALIGNED"])
 
     @cached_property
     def attachment(self) -> Attachment:
@@ -204,15 +197,16 @@ class Mesh:
                 )
 
     def _check_data(self) -> None:
-        point_data = {name: native(values) for name, values in self.point_data.items()}
-        for name, values in point_data.items():
-            check_length(f"point_data[{name!r}]", values, self.n_points)
+        point_data = {}
+        for name, values in self.point_data.items():
+            point_data[name] = as_data(f"point_data[{name!r}]", values, self.n_points)
         set_field(self, "point_data", point_data)
         cell_data = {}
         for name, arrays in self._per_block("cell_data"):
-            cell_data[name] = [native(values) for values in arrays]
-            for number, block in enumerate(self.blocks):
-                check_length(f"cell_data[{name!r}][{number}]", cell_data[name][number], len(block))
+            cell_data[name] = [
+                as_data(f"cell_data[{name!r}][{number}]", values, len(block))
+                for number, (block, values) in enumerate(zip(self.blocks, arrays, strict=True))
+            ]
         set_field(self, "cell_data", cell_data)
         set_field(self, "field_data", dict(self.field_data))
         set_field(self, "block_data", dict(self._per_block("block_data")))
@@ -244,7 +238,7 @@ class Mesh:
 
 def as_points(values: Any) -> Array:
     """Return points in their own dtype, contiguous, read-only; refuse what is not real or not (n, 1|2|3)."""
-    points = native(values)
+    points = native("points", values)
     if points.dtype.kind not in "iuf":
         raise MeshError(f"points must be real numbers, got the dtype {points.dtype}")
     if points.ndim != 2 or points.shape[1] not in (1, 2, 3):
@@ -252,12 +246,31 @@ def as_points(values: Any) -> Array:
     return frozen(np.ascontiguousarray(points))
 
 
+def as_blocks(blocks: Iterable[Any]) -> tuple[CellBlock, ...]:
+    """Return blocks from anything that `as_block` takes; an error names the block."""
+    result = []
+    for number, block in enumerate(blocks):
+        try:
+            result.append(as_block(block))
+        except MeshError as error:
+            raise MeshError(f"block {number}: {error}") from None
+    return tuple(result)
+
+
 def as_periodic(what: str, entry: Any, n_points: int) -> Periodic:
     """Return a checked Periodic from anything of its shape."""
-    dim, (slave, master), affine, pairs = entry
-    pairs = as_ids(f"{what}.pairs", pairs).reshape(-1, 2)
+    try:
+        dim, (slave, master), affine, pairs = entry
+        dim, tags = int(dim), (int(slave), int(master))
+    except (TypeError, ValueError):
+        raise MeshError(f"{what} must be (dim, (slave tag, master tag), affine, pairs), got {entry!r}") from None
+    pairs = as_ids(f"{what}.pairs", pairs)
+    if pairs.size == 0:
+        pairs = pairs.reshape(0, 2)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise MeshError(f"{what}.pairs must be (n, 2), slave point and master point, got the shape {pairs.shape}")
     as_members(f"{what}.pairs", pairs.reshape(-1), n_points)
-    return Periodic(int(dim), (int(slave), int(master)), None if affine is None else native(affine), pairs)
+    return Periodic(dim, tags, None if affine is None else native(f"{what}.affine", affine), pairs)
 
 
 def as_mesh(mesh: Any) -> Mesh:

@@ -243,10 +243,11 @@ def _warn_of_imbalance(labels: Labels, problem: Problem, nparts: int) -> None:
     np.add.at(loads, labels, 1 if problem.weights is None else problem.weights)
     sought = (1 + problem.imbalance) * -(-int(loads.sum()) // nparts)
     heaviest = int(loads.argmax())
-    if int(loads[heaviest]) > sought:
+    load = int(loads[heaviest])
+    if load > sought:
         unit = 1.0 if problem.cell_weights is None else problem.cell_weights.unit
         warnings.warn(
-            f"part {heaviest} weighs {loads[heaviest] * unit:g}, more than the {float(sought) * unit:g} that an "
+            f"part {heaviest} weighs {load * unit:g}, more than the {float(sought) * unit:g} that an "
             f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts",
             MeshpartWarning,
             stacklevel=3,

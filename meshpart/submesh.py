@@ -233,7 +233,7 @@ def _blocks(block: CellBlock, places: Places, nodes: Ids, node_offsets: Ids) -> 
             CellBlock,
             type=block.type,
             nodes=flat,
-            offsets=take_rows(block.offsets, block.nodes, rows)[0],
+            offsets=frozen(row_positions(block.offsets, rows)[0]),
             faces=None if block.faces is None else block.faces.take(rows),
             tags=block.tags,
         )

@@ -50,9 +50,12 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
         raise ArgumentError(f"weights must be real numbers, got the dtype {given.dtype}")
     if given.shape != (mesh.n_cells,):
         raise ArgumentError(f"weights must have the shape ({mesh.n_cells},), got {given.shape}")
+    if given.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # what float64 cannot hold is refused as infinite
+            given = given.astype(np.float64)
     given = np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given) if np.any(mesh.kinds == ATTACHED) else given
     _check(given)
-    return _as_integers(given) if given.min() < given.max() else None
+    return _as_integers(given) if np.any(given != given[:1]) else None
 
 
 def cell_array(mesh: Mesh, argument: str, name: str) -> Array:
@@ -118,8 +121,12 @@ def _check_values(what: str, given: Array) -> None:
 
 
 def _as_integers(given: Array) -> Weights:
-    if given.dtype.kind in "biu" and np.sum(given, dtype=np.float64) < LARGEST_SUM / 2:
-        exact = given.astype(np.int64)
+    factor = 1
+    if given.dtype.kind in "biu":
+        exact = given.astype(np.uint64)
         factor = int(np.gcd.reduce(exact))
-        return Weights(exact // factor, float(factor))
-    return Weights(*_core.integer_weights(np.ascontiguousarray(given, np.float64)))
+        given = exact // np.uint64(factor)
+        if np.sum(given, dtype=np.float64) < LARGEST_SUM / 2:
+            return Weights(given.astype(np.int64), float(factor))
+    values, unit = _core.integer_weights(np.ascontiguousarray(given, np.float64))
+    return Weights(values, unit * factor)

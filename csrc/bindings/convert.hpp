@@ -25,12 +25,13 @@ std::span<const T> span(const Array<T>& array) {
 }
 
 // An array that keeps the vector alive.
-template <class T>
-Array<T> array(std::vector<T>&& values) {
-    auto owner = std::make_unique<std::vector<T>>(std::move(values));
+template <class T, class Allocator>
+Array<T> array(std::vector<T, Allocator>&& values) {
+    using Values = std::vector<T, Allocator>;
+    auto owner = std::make_unique<Values>(std::move(values));
     const auto size = static_cast<py::ssize_t>(owner->size());
     const T* data = owner->data();
-    const py::capsule keep(owner.release(), [](void* kept) { delete static_cast<std::vector<T>*>(kept); });
+    const py::capsule keep(owner.release(), [](void* kept) { delete static_cast<Values*>(kept); });
     return Array<T>(size, data, keep);
 }
 
@@ -43,6 +44,7 @@ struct MeshArgument {
     index_t n_points;
     Array<index_t> cell_offsets, cell_points, block_starts;
     Array<std::int32_t> block_dims, block_corners;
+    Array<index_t> block_widths;
 
     explicit MeshArgument(const py::tuple& flat)
         : n_points(flat[0].cast<index_t>()),
@@ -50,10 +52,16 @@ struct MeshArgument {
           cell_points(flat[2]),
           block_starts(flat[3]),
           block_dims(flat[4]),
-          block_corners(flat[5]) {}
+          block_corners(flat[5]),
+          block_widths(flat[6]) {}
 
     MeshView view() const {
-        return {n_points, csr(cell_offsets, cell_points), span(block_starts), span(block_dims), span(block_corners)};
+        return {n_points,
+                csr(cell_offsets, cell_points),
+                span(block_starts),
+                span(block_dims),
+                span(block_corners),
+                span(block_widths)};
     }
 };
 

@@ -115,7 +115,7 @@ class Layer {
         const auto shortest =
             *std::ranges::min_element(corners, {}, [&](index_t p) { return incidence_.cells_on(p).size(); });
         auto& parents = result.parents.entries;
-        std::vector<index_t> attached_parents;
+        Vector<index_t> attached_parents;
         index_t previous = -1;
         for (const index_t cell : incidence_.cells_on(shortest)) {
             if (dims_[cell] <= dim_ || cell == std::exchange(previous, cell)) continue;

@@ -22,8 +22,8 @@ double mean(std::span<const index_t> corners, const double* coordinate, int dim)
 
 }  // namespace
 
-std::vector<double> centroids(const MeshView& mesh, std::span<const double> points, int dim, int threads) {
-    std::vector<double> result(mesh.n_cells() * dim);
+Vector<double> centroids(const MeshView& mesh, std::span<const double> points, int dim, int threads) {
+    Vector<double> result(mesh.n_cells() * dim);
     for (index_t block = 0; block < mesh.n_blocks(); ++block) {
         const index_t first = mesh.block_starts[block], count = mesh.block_starts[block + 1] - first;
         parallel_for(count, threads, 1 << 14, [&](index_t begin, index_t end, int) {

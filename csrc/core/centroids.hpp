@@ -2,9 +2,9 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "types.hpp"
+#include "vector.hpp"
 
 namespace meshpart {
 
@@ -13,6 +13,6 @@ namespace meshpart {
 //   points  (mesh.n_points, dim), row by row
 //
 // Throws std::out_of_range if a cell names a point that is not there.
-std::vector<double> centroids(const MeshView& mesh, std::span<const double> points, int dim, int threads);
+Vector<double> centroids(const MeshView& mesh, std::span<const double> points, int dim, int threads);
 
 }  // namespace meshpart

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "vector.hpp"
+
 namespace meshpart {
 namespace {
 
@@ -30,7 +32,7 @@ class Chain {
     }
 
   private:
-    std::vector<weight_t> before_;
+    Vector<weight_t> before_;
     index_t nparts_;
 
     index_t size() const { return std::ssize(before_) - 1; }

@@ -7,13 +7,13 @@ namespace {
 
 template <class Value>
 Csr counting_sort(std::span<const Value> values, index_t count) {
-    Csr rows{std::vector<index_t>(count + 1, 0), std::vector<index_t>(values.size())};
+    Csr rows{Vector<index_t>(count + 1, 0), Vector<index_t>(values.size())};
     for (const Value value : values) {
         require_in_range(value, count);
         ++rows.offsets[value + 1];
     }
     for (index_t v = 0; v < count; ++v) rows.offsets[v + 1] += rows.offsets[v];
-    std::vector<index_t> next(rows.offsets.begin(), rows.offsets.end() - 1);
+    Vector<index_t> next(rows.offsets.begin(), rows.offsets.end() - 1);
     for (index_t i = 0; i < std::ssize(values); ++i) rows.entries[next[values[i]]++] = i;
     return rows;
 }

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "types.hpp"
+#include "vector.hpp"
 
 namespace meshpart {
 
 struct Csr {
-    std::vector<index_t> offsets{0};
-    std::vector<index_t> entries;
+    Vector<index_t> offsets{0};
+    Vector<index_t> entries;
 
     CsrView view() const { return {offsets, entries}; }
     void close_row() { offsets.push_back(std::ssize(entries)); }

@@ -1,22 +1,18 @@
-// Stable sort of rows by 64-bit keys.
+// A stable radix sort by the highest bits.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "types.hpp"
 
 namespace meshpart {
 
-struct Keyed {
-    std::uint64_t key;
-    index_t row;
-};
+// How many of the highest bits are looked at.
+inline constexpr int radix_sorted_bits = 33;
 
-// Sorts by key, equal keys in the order given. Keys are below 2^bits.
-//
-// Three passes of a radix sort over the highest 33 bits, then comparisons inside the runs that agree in all of those:
-// linear unless most keys share their highest bits, and n log n then.
-void sort_by_key(std::vector<Keyed>& items, int bits, int threads);
+// Sorts items by their highest bits into `sorted`; items that agree in those keep their order, which the lower bits
+// have no part in. `items` is left in disorder. Both have the same size.
+void radix_sort(std::span<std::uint64_t> items, std::span<std::uint64_t> sorted, int threads);
 
 }  // namespace meshpart

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "hilbert.hpp"
@@ -30,7 +31,7 @@ Vec times(const Vec& a, double s) {
     return {a[0] * s, a[1] * s, a[2] * s};
 }
 double length(const Vec& a) {
-    return std::hypot(a[0], a[1], a[2]);
+    return std::sqrt(dot(a, a));
 }
 
 int largest_axis(const Vec& a) {
@@ -99,10 +100,30 @@ Axes choose_axes(const Cloud& cloud, int threads) {
     return {2, {dropped == 0 ? 1 : 0, dropped == 2 ? 1 : 2}};
 }
 
+// The bounding box of some rows, and the grid of the curve's cells in it.
 template <int D>
-struct Box {
-    std::array<double, D> low;
-    double extent;  // the longest side
+class Grid {
+  public:
+    Grid(std::array<double, D> low, double extent) : low_(low), extent_(extent), factor_(cells / extent) {}
+
+    // The key of a point of the box.
+    std::uint64_t key(const std::array<double, D>& point) const {
+        std::array<std::uint64_t, D> cell;
+        for (int i = 0; i < D; ++i) {
+            const double offset = point[i] - low_[i];
+            const double place = std::isfinite(factor_) ? offset * factor_ : offset / extent_ * cells;
+            cell[i] = std::min(static_cast<std::uint64_t>(place), (std::uint64_t{1} << hilbert_bits<D>)-1);
+        }
+        return hilbert_key<D>(cell);
+    }
+
+    double extent() const { return extent_; }
+
+  private:
+    static constexpr double cells = std::uint64_t{1} << hilbert_bits<D>;
+    std::array<double, D> low_;
+    double extent_;  // the longest side, the same scale on all axes
+    double factor_;
 };
 
 template <int D>
@@ -110,59 +131,87 @@ class Curve {
   public:
     Curve(const Cloud& cloud, const Axes& axes, int threads) : cloud_(cloud), axes_(axes), threads_(threads) {}
 
-    std::vector<index_t> order() const {
-        std::vector<index_t> rows(cloud_.size());
-        for (index_t i = 0; i < std::ssize(rows); ++i) rows[i] = i;
-        sort(rows, threads_);
+    Vector<index_t> order() const {
+        Vector<index_t> rows(cloud_.size());
+        std::iota(rows.begin(), rows.end(), 0);
+        sort(rows);
         return rows;
     }
 
   private:
+    using Key = std::uint64_t;
+
     Cloud cloud_;
     Axes axes_;
     int threads_;
 
-    // Sorts rows that are ascending; each run of equal keys gets a box of its own and is sorted again.
-    void sort(std::span<index_t> rows, int threads) const {
-        const Box<D> box = bounds(rows);
-        if (box.extent == 0) return;
-        std::vector<Keyed> keyed(rows.size());
-        parallel_for(std::ssize(rows), threads, grain, [&](index_t begin, index_t end, int) {
-            for (index_t i = begin; i < end; ++i) keyed[i] = {key(rows[i], box), rows[i]};
+    // Sorts ascending rows along the curve: by radix where there are many, and what then still agrees by comparisons.
+    void sort(std::span<index_t> rows) const {
+        constexpr index_t many = 1 << 12;
+        const Grid<D> grid = grid_around(rows);
+        if (grid.extent() == 0) return;
+        if (std::ssize(rows) < many) {
+            sort_run(rows, grid);
+            return;
+        }
+        // An item is the highest bits of a key and, in as many bits as needed, a place in `rows`.
+        const int place_bits = static_cast<int>(std::bit_width(rows.size()));
+        const Key places = (Key{1} << place_bits) - 1;
+        Vector<Key> items(rows.size()), sorted(rows.size());
+        parallel_for(std::ssize(rows), threads_, grain, [&](index_t begin, index_t end, int) {
+            for (index_t i = begin; i < end; ++i) {
+                const Key key = grid.key(point(rows[i])) << (64 - hilbert_bits<D> * D);
+                items[i] = (key & ~places) | static_cast<Key>(i);
+            }
         });
-        sort_by_key(keyed, hilbert_bits<D> * D, threads);
-        for (std::size_t i = 0; i < keyed.size(); ++i) rows[i] = keyed[i].row;
-        for (std::size_t first = 0; first < keyed.size();) {
-            std::size_t last = first + 1;
-            while (last < keyed.size() && keyed[last].key == keyed[first].key) ++last;
-            if (last - first > 1) sort(rows.subspan(first, last - first), threads);
-            first = last;
+        radix_sort(items, sorted, threads_);
+        parallel_for(std::ssize(rows), threads_, grain, [&](index_t begin, index_t end, int) {
+            for (index_t i = begin; i < end; ++i) items[i] = static_cast<Key>(rows[sorted[i] & places]);
+        });
+        std::copy(items.begin(), items.end(), rows.begin());
+        for_each_run(
+            sorted, [](Key a, Key b) { return (a ^ b) >> (64 - radix_sorted_bits) == 0; },
+            [&](index_t first, index_t count) { sort_run(rows.subspan(first, count), grid); });
+    }
+
+    // Sorts ascending rows by comparisons of their keys; rows with equal keys get a box of their own.
+    void sort_run(std::span<index_t> rows, const Grid<D>& grid) const {
+        std::vector<std::pair<Key, index_t>> keyed(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) keyed[i] = {grid.key(point(rows[i])), rows[i]};
+        std::ranges::sort(keyed);
+        for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = keyed[i].second;
+        for_each_run(
+            std::span(keyed), [](const auto& a, const auto& b) { return a.first == b.first; },
+            [&](index_t first, index_t count) { sort(rows.subspan(first, count)); });
+    }
+
+    // Calls visit(first, count) for every run of two or more neighbours that agree.
+    template <class Items, class Agree, class Visit>
+    static void for_each_run(const Items& items, Agree&& agree, Visit&& visit) {
+        for (std::size_t first = 0, last; first < items.size(); first = last) {
+            for (last = first + 1; last < items.size() && agree(items[first], items[last]);) ++last;
+            if (last - first > 1) visit(static_cast<index_t>(first), static_cast<index_t>(last - first));
         }
     }
 
-    Box<D> bounds(std::span<const index_t> rows) const {
-        std::array<double, D> low, high;
-        for (int i = 0; i < D; ++i) low[i] = high[i] = cloud_.at(rows[0], axes_.axis[i]);
+    std::array<double, D> point(index_t row) const {
+        std::array<double, D> p;
+        for (int i = 0; i < D; ++i) p[i] = cloud_.at(row, axes_.axis[i]);
+        return p;
+    }
+
+    Grid<D> grid_around(std::span<const index_t> rows) const {
+        std::array<double, D> low = point(rows[0]), high = low;
         for (const index_t row : rows) {
+            const auto p = point(row);
             for (int i = 0; i < D; ++i) {
-                const double x = cloud_.at(row, axes_.axis[i]);
-                low[i] = std::min(low[i], x);
-                high[i] = std::max(high[i], x);
+                low[i] = std::min(low[i], p[i]);
+                high[i] = std::max(high[i], p[i]);
             }
         }
         double extent = 0;
         for (int i = 0; i < D; ++i) extent = std::max(extent, high[i] - low[i]);
         return {low, extent};
-    }
-
-    std::uint64_t key(index_t row, const Box<D>& box) const {
-        constexpr auto cells = std::uint64_t{1} << hilbert_bits<D>;
-        std::array<std::uint64_t, D> cell;
-        for (int i = 0; i < D; ++i) {
-            const double part = (cloud_.at(row, axes_.axis[i]) - box.low[i]) / box.extent;
-            cell[i] = std::min(static_cast<std::uint64_t>(part * static_cast<double>(cells)), cells - 1);
-        }
-        return hilbert_key<D>(cell);
     }
 };
 
@@ -185,7 +234,7 @@ double unit_scale(std::span<const double> rows, int threads) {
 
 }  // namespace
 
-std::vector<index_t> hilbert_order(std::span<const double> centroids, int dim, int threads) {
+Vector<index_t> hilbert_order(std::span<const double> centroids, int dim, int threads) {
     if (dim < 1 || dim > 3 || std::ssize(centroids) % dim != 0) {
         throw std::invalid_argument("centroids must be rows of 1, 2 or 3 coordinates");
     }

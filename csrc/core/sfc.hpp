@@ -2,9 +2,9 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "types.hpp"
+#include "vector.hpp"
 
 namespace meshpart {
 
@@ -16,6 +16,6 @@ namespace meshpart {
 // 1e-6 of their largest distance). A plane is projected along the axis nearest its normal, a line onto the axis nearest
 // to it. The scale is the same on all axes. Rows with equal keys are keyed again in their own bounding box; equal rows
 // keep their order.
-std::vector<index_t> hilbert_order(std::span<const double> centroids, int dim, int threads);
+Vector<index_t> hilbert_order(std::span<const double> centroids, int dim, int threads);
 
 }  // namespace meshpart

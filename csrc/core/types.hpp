@@ -28,9 +28,13 @@ struct MeshView {
     std::span<const index_t> block_starts;        // (n_blocks + 1): the first cell of each block, and n_cells
     std::span<const std::int32_t> block_dims;     // (n_blocks): topological dimension, 0..3
     std::span<const std::int32_t> block_corners;  // (n_blocks): corners of each cell, -1 if it has only corners
+    std::span<const index_t> block_widths;        // (n_blocks): points of each cell, -1 if they differ
 
     index_t n_cells() const { return cells.n_rows(); }
     index_t n_blocks() const { return std::ssize(block_dims); }
+    index_t row_length(index_t block, index_t cell) const {
+        return block_widths[block] < 0 ? std::ssize(cells[cell]) : block_widths[block];
+    }
     std::span<const index_t> corners(index_t block, index_t cell) const {
         const auto points = cells[cell];
         return block_corners[block] < 0 ? points : points.first(block_corners[block]);
