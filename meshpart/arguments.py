@@ -7,6 +7,10 @@ import numbers
 import os
 import sys
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from meshpart.errors import ArgumentError
 
@@ -37,6 +41,14 @@ def imbalance(value: object) -> Fraction:
     if not math.isfinite(number) or number < 0:
         raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
     return Fraction(str(value))
+
+
+def array(name: str, value: Any) -> npt.NDArray[Any]:
+    """Return anything array-like as an array; refuse rows of different lengths."""
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"{name} must be an array of one value per cell: {error}") from None
 
 
 def threads(value: object) -> int:

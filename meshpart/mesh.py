@@ -248,11 +248,13 @@ def as_points(values: Any) -> Array:
 
 def as_blocks(blocks: Iterable[Any]) -> tuple[CellBlock, ...]:
     """Return blocks from anything that `as_block` takes; an error names the block."""
+    if not isinstance(blocks, Iterable):
+        raise MeshError(f"blocks must be a sequence of blocks, got {type(blocks).__name__}")
     result = []
     for number, block in enumerate(blocks):
         try:
             result.append(as_block(block))
-        except MeshError as error:
+        except (MeshError, TypeError) as error:  # TypeError: rows that are no sequence
             raise MeshError(f"block {number}: {error}") from None
     return tuple(result)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from meshpart.arrays import Array
+from meshpart.arrays import Array, Ids
 from meshpart.blocks import CellBlock
-from meshpart.cells import cell_type
+from meshpart.cells import CELL_TYPES, cell_type
 from meshpart.errors import MeshError
 from meshpart.mesh import Mesh
 
@@ -18,18 +22,52 @@ if TYPE_CHECKING:
 NO_CELL_SETS = ("gmsh:bounding_entities",)  # meshio keeps these among the cell sets; they hold no cells
 
 
+@contextmanager
+def meshio_with_every_type() -> Iterator[Any]:
+    """Import meshio, and lend it the cell types whose size or dimension its tables lack, until the last user leaves.
+
+    Its readers and writers know types, such as wedge15, pyramid13 and tetra4, that its classes then refuse with a
+    KeyError.
+
+    Yields
+    ------
+    meshio : module
+    """
+    module = import_module("meshio")
+    dims = import_module("meshio._mesh").topological_dimension
+    sizes = import_module("meshio._common").num_nodes_per_cell
+    _loan.take(dims, sizes)
+    try:
+        yield module
+    finally:
+        _loan.give_back()
+
+
 def from_meshio(mesh: Any) -> Mesh:
-    """Return the Mesh that a `meshio.Mesh`, or anything alike, holds; arrays are shared where they can be."""
+    """Return the Mesh that a `meshio.Mesh`, or anything alike, holds; arrays are shared where they can be.
+
+    MED's families, which meshio keeps beside the mesh, become point and cell sets.
+    """
     cells = mesh.cells
+    blocks: Any = tuple(cells.items()) if isinstance(cells, dict) else tuple(cells)
+    point_data, cell_data = optional(mesh, "point_data"), optional(mesh, "cell_data")
     cell_sets = optional(mesh, "cell_sets")
+    point_families = _families(optional(mesh, "point_tags"), [point_data.get("point_tags")])
+    cell_families = _families(optional(mesh, "cell_tags"), cell_data.get("cell_tags"))
     return Mesh(
         points=mesh.points,
-        blocks=tuple(cells.items()) if isinstance(cells, dict) else tuple(cells),
-        point_data=optional(mesh, "point_data"),
-        cell_data=optional(mesh, "cell_data"),
+        blocks=blocks,
+        point_data=point_data,
+        cell_data=cell_data,
         field_data=optional(mesh, "field_data"),
-        point_sets=optional(mesh, "point_sets"),
-        cell_sets={name: rows for name, rows in cell_sets.items() if name not in NO_CELL_SETS},
+        point_sets={
+            **{name: members for name, (members,) in point_families.items()},
+            **optional(mesh, "point_sets"),
+        },
+        cell_sets={
+            **cell_families,
+            **{name: rows for name, rows in cell_sets.items() if name not in NO_CELL_SETS},
+        },
         block_data={name: rows for name, rows in cell_sets.items() if name in NO_CELL_SETS},
         periodic=tuple(getattr(mesh, "gmsh_periodic", None) or ()),
         info=getattr(mesh, "info", None),
@@ -42,13 +80,13 @@ def to_meshio(mesh: Mesh) -> meshio.Mesh:
     Raises
     ------
     MeshError
-        For a block of polygons of several sizes: meshio holds one size a block. `split_by_size` makes such blocks.
+        For a block of polygons of several sizes: meshio holds one size a block.
     """
     import meshio
 
     return meshio.Mesh(
         points=mesh.points,
-        cells=[_to_meshio_block(meshio.CellBlock, block) for block in mesh.blocks],
+        cells=[_block(meshio.CellBlock, block) for block in mesh.blocks],
         point_data=dict(mesh.point_data),
         cell_data={name: list(arrays) for name, arrays in mesh.cell_data.items()},
         field_data=dict(mesh.field_data),
@@ -64,27 +102,6 @@ def optional(mesh: Any, name: str) -> dict[str, Any]:
     return getattr(mesh, name, None) or {}
 
 
-def _to_meshio_block(make: Any, block: CellBlock) -> meshio.CellBlock:
-    """Return a meshio block, also of the types whose dimension meshio's constructor does not know."""
-    made: meshio.CellBlock = make.__new__(make)
-    made.type = block.type
-    made.data = block.nodes if block.offsets is None else _ragged_rows(block)
-    made.dim = cell_type(block.type).dim
-    made.tags = list(block.tags)
-    return made
-
-
-def _ragged_rows(block: CellBlock) -> Any:
-    if block.faces is not None:
-        return polyhedron_faces(block)
-    lengths = block.row_lengths()
-    if len(lengths) and lengths.min() != lengths.max():
-        raise MeshError(
-            f"a meshio block holds {block.type}s of one size, got {lengths.min()} to {lengths.max()} points"
-        )
-    return block.nodes.reshape(len(block), -1) if len(block) else np.zeros((0, 3), np.int64)
-
-
 def polyhedron_faces(block: CellBlock) -> list[list[Array]]:
     """Return the faces of each polyhedron as arrays of point ids."""
     assert block.faces is not None
@@ -94,3 +111,76 @@ def polyhedron_faces(block: CellBlock) -> list[list[Array]]:
     points = block.nodes[faces.corners + np.repeat(block.offsets[:-1], named)]
     of_faces = np.split(points, faces.corner_offsets[1:-1]) if len(faces.corners) else []
     return [of_faces[first:last] for first, last in zip(faces.offsets[:-1], faces.offsets[1:], strict=True)]
+
+
+def _block(make: Any, block: CellBlock) -> meshio.CellBlock:
+    """Return a meshio block, also of the types whose dimension meshio's constructor does not know."""
+    made: meshio.CellBlock = make.__new__(make)
+    made.type = block.type
+    made.data = _rows(block)
+    made.dim = cell_type(block.type).dim
+    made.tags = list(block.tags)
+    return made
+
+
+def _rows(block: CellBlock) -> Any:
+    if block.faces is not None:
+        return polyhedron_faces(block)
+    if block.offsets is None:
+        return block.nodes
+    lengths = block.row_lengths()
+    if len(lengths) and lengths.min() != lengths.max():
+        least, most = lengths.min(), lengths.max()
+        raise MeshError(f"a meshio block holds {block.type}s of one size, got {least} to {most} points")
+    return block.nodes.reshape(len(block), -1) if len(block) else np.zeros((0, 3), np.int64)
+
+
+def _families(names_of: Mapping[Any, Sequence[str]], tags: Any) -> dict[str, list[Ids]]:
+    """Return the members of each named group: a family's number stands at its members and names their groups.
+
+    Parameters
+    ----------
+    names_of : mapping of a family's number to the names of its groups
+    tags : list of ndarray of int
+        The family of each entity, an array for each block.
+    """
+    families: dict[str, list[Any]] = {}
+    if tags is None or any(array is None for array in tags):
+        return {}
+    for family, names in names_of.items():
+        for name in names:
+            families.setdefault(name, []).append(family)
+    return {name: [np.flatnonzero(np.isin(array, numbers)) for array in tags] for name, numbers in families.items()}
+
+
+class _Loan:
+    """Cell types that meshio's tables lack, lent to it while anyone needs them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._lent: list[tuple[dict[str, int], str]] = []
+
+    def take(self, dims: dict[str, int], sizes: dict[str, int]) -> None:
+        with self._lock:
+            self._users += 1
+            for name, kind in CELL_TYPES.items():
+                self._lend(dims, name, kind.dim)
+                if kind.n_points is not None:
+                    self._lend(sizes, name, kind.n_points)
+
+    def give_back(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                for table, name in self._lent:
+                    del table[name]
+                self._lent.clear()
+
+    def _lend(self, table: dict[str, int], name: str, value: int) -> None:
+        if name not in table:
+            table[name] = value
+            self._lent.append((table, name))
+
+
+_loan = _Loan()

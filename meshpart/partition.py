@@ -150,6 +150,8 @@ def partition(
     """
     mesh = as_mesh(mesh)
     _check_ghost_layers(ghost_layers)
+    nparts = arguments.integer("nparts", nparts, low=1)
+    chosen = _chosen(only, nparts)
     labels = partition_labels(
         mesh,
         nparts,
@@ -161,8 +163,8 @@ def partition(
         allow_empty=allow_empty,
         threads=threads,
     )
-    made = Provenance(choose(method)[0], int(nparts), __version__, float(imbalance), int(seed))
-    return build_submeshes(mesh, labels, _chosen(only, nparts), made, arguments.threads(threads))
+    made = Provenance(choose(method)[0], nparts, __version__, float(imbalance), int(seed))
+    return build_submeshes(mesh, labels, chosen, made, arguments.threads(threads))
 
 
 def split(
@@ -197,18 +199,19 @@ def split(
     """
     mesh = as_mesh(mesh)
     _check_ghost_layers(ghost_layers)
-    given = np.asarray(labels)
+    given = arguments.array("labels", labels)
     if given.dtype.kind not in "iu" and given.size > 0:
         raise ArgumentError(f"labels must be integers, got the dtype {given.dtype}")
     if given.shape != (mesh.n_cells,):
         raise ArgumentError(f"labels must have the shape ({mesh.n_cells},), got {given.shape}")
-    highest = int(given.max()) if given.size else 0
-    nparts = arguments.integer("nparts", max(highest, 0) + 1 if nparts is None else nparts, low=1)
-    outside = np.flatnonzero((given < 0) | (given >= nparts))
+    most = arguments.LARGEST_INT32 if nparts is None else arguments.integer("nparts", nparts, low=1)
+    outside = np.flatnonzero((given < 0) | (given >= most))
     if len(outside):
-        raise ArgumentError(f"labels: cell {outside[0]} has {given[outside[0]]}, outside 0..{nparts - 1}")
-    made = Provenance("labels", nparts, __version__)
-    return build_submeshes(mesh, given.astype(np.int32), _chosen(only, nparts), made, arguments.threads(threads))
+        raise ArgumentError(f"labels: cell {outside[0]} has {given[outside[0]]}, outside 0..{most - 1}")
+    if nparts is None:
+        most = int(given.max(initial=0)) + 1
+    made = Provenance("labels", most, __version__)
+    return build_submeshes(mesh, given.astype(np.int32), _chosen(only, most), made, arguments.threads(threads))
 
 
 def _check_ghost_layers(ghost_layers: object) -> None:
@@ -225,17 +228,21 @@ def _chosen(only: Iterable[int] | None, nparts: int) -> npt.NDArray[np.int32]:
 
 
 def _checked(labels: Any, problem: Problem) -> Labels:
-    """Return a method's labels of the units, or raise if they are none."""
-    given = np.asarray(labels)
+    """Return a copy of a method's labels of the units, or raise if they are none."""
+    try:
+        given = np.asarray(labels)
+    except (ValueError, TypeError) as error:
+        raise MethodError(f"the method's labels are not an array: {error}") from None
     count, nparts = problem.units.count, problem.nparts
     if given.shape != (count,) or given.dtype.kind not in "iu":
         raise MethodError(f"the method must return integers of shape ({count},), got {given.dtype} {given.shape}")
     if given.min() < 0 or given.max() >= nparts:
         raise MethodError(f"the method's labels must be in 0..{nparts - 1}, got {given.min()}..{given.max()}")
-    empty = np.flatnonzero(np.bincount(given, minlength=nparts) == 0)
+    checked = np.array(given, np.int32)
+    empty = np.flatnonzero(np.bincount(checked, minlength=nparts) == 0)
     if len(empty):
         raise MethodError(f"the method left {len(empty)} of {nparts} parts empty, the first is part {empty[0]}")
-    return np.ascontiguousarray(given, np.int32)
+    return checked
 
 
 def _warn_of_imbalance(labels: Labels, problem: Problem, nparts: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core, carried
-from meshpart.arrays import Array, Ids, frozen, pieces, starts, take_rows, trusted
+from meshpart.arrays import Array, Ids, frozen, pieces, row_positions, starts, take_rows, trusted
 from meshpart.blocks import CellBlock
 from meshpart.carried import Places, per_block
 from meshpart.mesh import Mesh, Periodic

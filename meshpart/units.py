@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from meshpart import _core
-from meshpart.arrays import Ids, take_rows
+from meshpart import _core, arguments
+from meshpart.arrays import Ids, frozen, take_rows
 from meshpart.errors import ArgumentError
 from meshpart.mesh import ATTACHED, Mesh
-from meshpart.weights import Weights, as_array, cell_array
+from meshpart.weights import Weights, cell_array
 
 Labels = npt.NDArray[np.int32]
 
@@ -73,7 +73,7 @@ class Units:
             return None if weights is None else weights.values
         total = np.zeros(self.count, np.int64)
         np.add.at(total, self.of_cell[self.cells], 1 if weights is None else weights.values[self.cells])
-        return total
+        return frozen(total)
 
     def centroids(self, weights: Weights | None, threads: int) -> npt.NDArray[np.float64]:
         """Return where each unit is: float64, (count, dim).
@@ -116,7 +116,7 @@ def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
     if isinstance(keep_together, str):
         groups = cell_array(mesh, "keep_together", keep_together)
     else:
-        groups = as_array("keep_together", keep_together)
+        groups = arguments.array("keep_together", keep_together)
     if groups.dtype.kind not in "iu" and groups.size > 0:
         raise ArgumentError(f"keep_together must hold integers, got the dtype {groups.dtype}")
     if groups.shape != (mesh.n_cells,):
@@ -130,7 +130,7 @@ def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
 def _set_memberships(mesh: Mesh, names: Any) -> tuple[Ids, Ids]:
     groups, cells = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for group, name in enumerate(names):
-        if name not in mesh.cell_sets:
+        if not isinstance(name, str) or name not in mesh.cell_sets:
             known = ", ".join(map(repr, mesh.cell_sets)) or "none"
             raise ArgumentError(f"keep_together: there is no cell set {name!r} (there is: {known})")
         members = [start + rows for start, rows in zip(mesh.block_starts, mesh.cell_sets[name], strict=False)]

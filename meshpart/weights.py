@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshpart import _core
-from meshpart.arrays import Array, Ids
+from meshpart import _core, arguments
+from meshpart.arrays import Array, Ids, frozen
 from meshpart.cells import cell_type
 from meshpart.errors import ArgumentError, MeshError
 from meshpart.mesh import ATTACHED, Mesh
@@ -45,7 +45,7 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
     elif isinstance(weights, Mapping):
         given = _by_name(mesh, weights)
     else:
-        given = as_array("weights", weights)
+        given = arguments.array("weights", weights)
     if given.dtype.kind not in "biuf":
         raise ArgumentError(f"weights must be real numbers, got the dtype {given.dtype}")
     if given.shape != (mesh.n_cells,):
@@ -69,19 +69,11 @@ def cell_array(mesh: Mesh, argument: str, name: str) -> Array:
     return np.concatenate(arrays) if arrays else np.zeros(0)
 
 
-def as_array(argument: str, values: Any) -> Array:
-    """Return anything array-like as an array; rows of different lengths are an error that names the argument."""
-    try:
-        return np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise ArgumentError(f"{argument} is not an array of one value per cell: {error}") from None
-
-
 def _by_name(mesh: Mesh, weights: Mapping[Any, Any]) -> Array:
     result = np.ones(mesh.n_cells)
     by_set = np.full(mesh.n_cells, np.nan)
     for name, weight in weights.items():
-        value = as_array(f"weights[{name!r}]", weight)
+        value = arguments.array(f"weights[{name!r}]", weight)
         if value.shape != () or value.dtype.kind not in "biuf":
             raise ArgumentError(f"weights[{name!r}] must be a number, got {weight!r}")
         _check_values(f"weights[{name!r}]", value[np.newaxis])
@@ -127,6 +119,6 @@ def _as_integers(given: Array) -> Weights:
         factor = int(np.gcd.reduce(exact))
         given = exact // np.uint64(factor)
         if np.sum(given, dtype=np.float64) < LARGEST_SUM / 2:
-            return Weights(given.astype(np.int64), float(factor))
+            return Weights(frozen(given.astype(np.int64)), float(factor))
     values, unit = _core.integer_weights(np.ascontiguousarray(given, np.float64))
-    return Weights(values, unit * factor)
+    return Weights(frozen(values), unit * factor)

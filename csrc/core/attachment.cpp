@@ -1,6 +1,7 @@
 #include "attachment.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -150,13 +151,17 @@ Attachment attachment(const MeshView& mesh) {
 
 void label_attached(std::span<const index_t> cells, std::span<const index_t> rows, CsrView parents,
                     std::span<part_t> labels) {
-    constexpr part_t unknown = -1;
+    constexpr part_t unknown = std::numeric_limits<part_t>::max();
     std::vector<part_t> lowest(parents.n_rows(), unknown);
     for (index_t i = 0; i < std::ssize(cells); ++i) {
+        require_in_range(cells[i], std::ssize(labels));
+        require_in_range(rows[i], parents.n_rows());
         part_t& label = lowest[rows[i]];
         if (label == unknown) {
-            label = labels[parents[rows[i]].front()];
-            for (const index_t parent : parents[rows[i]]) label = std::min(label, labels[parent]);
+            for (const index_t parent : parents[rows[i]]) {
+                require_in_range(parent, std::ssize(labels));
+                label = std::min(label, labels[parent]);
+            }
         }
         labels[cells[i]] = label;
     }

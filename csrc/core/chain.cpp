@@ -62,7 +62,7 @@ class Chain {
         weight_t heaviest = 0;
         for (index_t i = 0; i < size(); ++i) heaviest = std::max(heaviest, before_[i + 1] - before_[i]);
         const weight_t mean = total() / nparts_ + (total() % nparts_ != 0);
-        weight_t low = std::max(heaviest, mean), high = mean + heaviest;
+        weight_t low = std::max(heaviest, mean), high = std::min(mean + heaviest, total());
         while (low < high) {
             const weight_t middle = low + (high - low) / 2;
             if (fits(middle)) {

@@ -31,4 +31,9 @@ index_t first_outside(std::span<const index_t> ids, index_t count, int threads) 
     return first == std::ssize(ids) ? -1 : first.load();
 }
 
+void require_in_range(std::span<const index_t> ids, index_t count, int threads) {
+    const index_t first = first_outside(ids, count, threads);
+    if (first >= 0) throw_out_of_range(ids[first], count);
+}
+
 }  // namespace meshpart

@@ -18,4 +18,7 @@ inline void require_in_range(index_t id, index_t count) {
 // The position of the first id outside 0..count-1, or -1.
 index_t first_outside(std::span<const index_t> ids, index_t count, int threads);
 
+// Throws std::out_of_range unless all ids are in 0..count-1.
+void require_in_range(std::span<const index_t> ids, index_t count, int threads);
+
 }  // namespace meshpart

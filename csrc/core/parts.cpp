@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "checks.hpp"
 #include "parallel.hpp"
 #include "point_table.hpp"
 
@@ -133,6 +134,7 @@ void write_blocks(const MeshView& mesh, index_t i, CsrView local_cells, const Lo
 
 Parts build_parts(const MeshView& mesh, std::span<const part_t> parts, CsrView local_cells,
                   const PointOwnersView& owners, int threads) {
+    require_in_range(local_cells.entries, mesh.n_cells(), threads);
     const index_t n_parts = std::ssize(parts);
     Parts result;
     lay_out_blocks(mesh, local_cells, threads, result);

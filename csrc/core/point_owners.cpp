@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "checks.hpp"
 #include "parallel.hpp"
 #include "point_table.hpp"
 
@@ -23,6 +24,7 @@ void raise_to(std::uint64_t& target, std::uint64_t value) {
 }  // namespace
 
 PointOwners point_owners(const MeshView& mesh, CsrView owned_cells, int threads) {
+    require_in_range(owned_cells.entries, mesh.n_cells(), threads);
     PointOwners result{std::vector<part_t>(mesh.n_points), std::vector<std::int32_t>(mesh.n_points)};
     std::vector<std::uint64_t> best(mesh.n_points, claim(0, 0));
     std::vector<PointTable> tables(threads);

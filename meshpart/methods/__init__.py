@@ -21,8 +21,8 @@ def choose(method: Any) -> tuple[str, Method]:
     """Return the name and the function of a method given by name or as a function."""
     if callable(method):
         return getattr(method, "__qualname__", repr(method)), method
+    known = ["auto", *METHODS]
+    if not isinstance(method, str) or method not in known:
+        raise ArgumentError(f"method must be one of {', '.join(known)}, or a function, got {method!r}")
     name = AUTO if method == "auto" else method
-    if not isinstance(name, str) or name not in METHODS:
-        known = ", ".join(["auto", *METHODS])
-        raise ArgumentError(f"method must be one of {known}, or a function, got {method!r}")
     return name, METHODS[name]

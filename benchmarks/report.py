@@ -1,0 +1,46 @@
+"""What the scripts print around their figures: Markdown tables, and the machine they ran on."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def require_peer() -> None:
+    """End the script with a clear message where the rival is not installed."""
+    try:
+        version("meshioplusplus")
+    except PackageNotFoundError:
+        raise SystemExit('This benchmark needs meshioplusplus: pip install "meshpart[peers]"') from None
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, all but the first column to the right."""
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def machine() -> dict[str, str]:
+    """Return what the figures depend on, besides the script."""
+    return {
+        "date": dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "CPU": _cpu_model(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "load before": f"{os.getloadavg()[0]:.1f}",
+        "Python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "meshio", "meshpart", "meshioplusplus")},
+    }
+
+
+def heading(about: dict[str, str], command: Sequence[str]) -> str:
+    """Return the lines above the tables: the command and the machine."""
+    return f"`python {' '.join(command)}`\n\n" + ", ".join(f"{key} {value}" for key, value in about.items())
+
+
+def _cpu_model() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())

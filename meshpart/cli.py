@@ -1,0 +1,255 @@
+"""The command line: results on stdout, everything else on stderr, exit code 2 for bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+
+from meshpart.cells import cell_type
+from meshpart.errors import ArgumentError, MeshpartError
+from meshpart.io import read, write_parts
+from meshpart.mesh import ATTACHED, FREE, TOP, Mesh
+from meshpart.methods import METHODS
+from meshpart.partition import partition
+from meshpart.submesh import SubMesh
+from meshpart.version import __version__
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+MOST_PARTS_SHOWN = 32
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    warnings.showwarning = _show_warning
+    try:
+        code = commands(prog_name="meshpart", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        _say("interrupted")
+        sys.exit(INTERRUPTED)
+    except (MeshpartError, MemoryError) as error:
+        _say(f"error: {' '.join(str(error).split()) or 'out of memory'}")
+        sys.exit(BAD_INPUT)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="meshpart")
+def commands() -> None:
+    """Cut meshes into exactly N parts, and say what is in them."""
+
+
+def json_option(command: Command) -> Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
+
+
+@commands.command("partition")
+@click.argument("mesh_path", metavar="MESH", type=click.Path())
+@click.argument("nparts", type=int)
+@click.option("-o", "--output", required=True, type=click.Path(), metavar="OUT", help="The folder to write.")
+@click.option("--method", default="auto", show_default=True, help=f"One of auto, {', '.join(METHODS)}.")
+@click.option("--imbalance", default=0.03, show_default=True, help="How far the heaviest part may exceed the mean.")
+@click.option("--seed", default=0, show_default=True, help="For methods that draw at random.")
+@click.option(
+    "--weights",
+    multiple=True,
+    metavar="NAME|KEY=NUMBER",
+    help="The load of cells: the name of a cell_data array, or for a cell type or cell set its number (repeatable).",
+)
+@click.option(
+    "--keep-together",
+    multiple=True,
+    metavar="NAME",
+    help="A cell_data array of group numbers, or a cell set whose cells get one label (repeatable).",
+)
+@click.option("--allow-empty", is_flag=True, help="Allow more parts than cells; the highest stay empty.")
+@click.option("--threads", type=int, help="How many threads to use; the result does not depend on it.")
+@click.option("--format", "file_format", default="vtu", show_default=True, help="Any format that meshio writes.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it holds parts already.")
+@json_option
+def partition_command(
+    mesh_path: str,
+    nparts: int,
+    output: str,
+    weights: tuple[str, ...],
+    keep_together: tuple[str, ...],
+    file_format: str,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Cut MESH into NPARTS files in the folder OUT."""
+    with _step(f"reading {mesh_path}"):
+        mesh = read(mesh_path)
+    with _step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
+        parts = partition(mesh, nparts, weights=_weights(weights), keep_together=list(keep_together) or None, **options)
+    with _bar(f"writing {output}", nparts) as advance:
+        write_parts(parts, output, format=file_format, overwrite=overwrite, progress=advance)
+    summary = {"mesh": mesh_path, "out": output, **_summary(parts)}
+    click.echo(json.dumps(summary, indent=2) if as_json else _summary_text(summary))
+
+
+@commands.command("info")
+@click.argument("mesh_path", metavar="MESH", type=click.Path())
+@json_option
+def info_command(mesh_path: str, as_json: bool) -> None:
+    """Say what is in MESH."""
+    with _step(f"reading {mesh_path}"):
+        mesh = read(mesh_path)
+    facts = {"mesh": mesh_path, **_facts(mesh)}
+    click.echo(json.dumps(facts, indent=2) if as_json else _facts_text(facts))
+
+
+def _weights(given: tuple[str, ...]) -> str | dict[str, float] | None:
+    """Return what --weights says: a name, or numbers by cell type and cell set."""
+    pairs = [entry.rpartition("=") for entry in given if "=" in entry]
+    if not pairs:
+        if len(given) > 1:
+            raise ArgumentError(f"--weights takes one array, or KEY=NUMBER several times, got {', '.join(given)}")
+        return given[0] if given else None
+    if len(pairs) < len(given):
+        raise ArgumentError("--weights takes one array, or KEY=NUMBER several times, not both")
+    numbers = {}
+    for key, _, text in pairs:
+        try:
+            numbers[key] = float(text)
+        except ValueError:
+            raise ArgumentError(f"--weights {key}={text}: {text!r} is not a number") from None
+    return numbers
+
+
+def _summary(parts: list[SubMesh]) -> dict[str, Any]:
+    provenance = parts[0].provenance
+    cells = [part.cells.n_owned for part in parts]
+    return {
+        "method": provenance.method,
+        "seed": provenance.seed,
+        "nparts": len(parts),
+        "cells": parts[0].cells.n_global,
+        "points": parts[0].points.n_global,
+        "cell_imbalance": max(cells) * len(parts) / sum(cells) - 1 if sum(cells) else 0.0,
+        "parts": [
+            {"part": part.part, "cells": n, "points": part.points.n_owned, "ghost_points": part.points.n_ghost}
+            for part, n in zip(parts, cells, strict=True)
+        ],
+    }
+
+
+def _summary_text(summary: dict[str, Any]) -> str:
+    columns = ("cells", "points", "ghost_points")
+    rows = summary["parts"]
+    lines = [f"{'part':>8} {'cells':>12} {'points':>12} {'ghost points':>14}"]
+    if len(rows) <= MOST_PARTS_SHOWN:
+        lines += [_row(str(row["part"]), *(row[name] for name in columns)) for row in rows]
+    for name, pick in (("least", min), ("mean", np.mean), ("most", max)):
+        lines.append(_row(name, *(pick([row[column] for row in rows]) for column in columns)))
+    lines.append(
+        f"{summary['cells']} cells and {summary['points']} points in {summary['nparts']} parts by "
+        f"{summary['method']}; the largest has {100 * summary['cell_imbalance']:.2f} % more cells than the mean"
+    )
+    lines.append(f"written to {summary['out']}")
+    return "\n".join(lines)
+
+
+def _row(name: str, cells: float, points: float, ghosts: float) -> str:
+    return f"{name:>8} {_number(cells):>12} {_number(points):>12} {_number(ghosts):>14}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else f"{value:.1f}"
+
+
+def _facts(mesh: Mesh) -> dict[str, Any]:
+    used = np.unique(mesh.cell_points)
+    box = mesh.coordinates[used]
+    return {
+        "points": mesh.n_points,
+        "unused_points": mesh.n_points - len(used),
+        "space_dimension": mesh.points.shape[1],
+        "bounding_box": [box.min(axis=0).tolist(), box.max(axis=0).tolist()] if len(used) else None,
+        "cells": mesh.n_cells,
+        "dimension": mesh.dim,
+        "kinds": {
+            name: int(np.count_nonzero(mesh.kinds == kind))
+            for name, kind in (("top", TOP), ("attached", ATTACHED), ("free", FREE))
+        },
+        "blocks": [
+            {"type": block.type, "dimension": cell_type(block.type).dim, "cells": len(block)} for block in mesh.blocks
+        ],
+        "point_data": {name: _array(values) for name, values in mesh.point_data.items()},
+        "cell_data": {name: _array(arrays[0]) if arrays else "" for name, arrays in mesh.cell_data.items()},
+        "point_sets": {name: len(members) for name, members in mesh.point_sets.items()},
+        "cell_sets": {name: sum(map(len, rows)) for name, rows in mesh.cell_sets.items()},
+        "periodic_pairs": sum(len(entry.pairs) for entry in mesh.periodic),
+    }
+
+
+def _array(values: Any) -> str:
+    return " ".join([str(values.dtype), *(f"x {n}" for n in values.shape[1:])])
+
+
+def _facts_text(facts: dict[str, Any]) -> str:
+    kinds = facts["kinds"]
+    lines = [
+        facts["mesh"],
+        f"  points  {facts['points']} in {facts['space_dimension']}-D, {facts['unused_points']} of them in no cell",
+        f"  cells   {facts['cells']}: {kinds['top']} of dimension {facts['dimension']}, {kinds['attached']} attached "
+        f"to them, {kinds['free']} free of lower dimension",
+    ]
+    if facts["bounding_box"]:
+        low, high = ([f"{x:g}" for x in corner] for corner in facts["bounding_box"])
+        lines.append(f"  box     ({', '.join(low)}) to ({', '.join(high)})")
+    lines += [f"  block   {number}: {block['cells']} {block['type']}" for number, block in enumerate(facts["blocks"])]
+    for title in ("point_data", "cell_data", "point_sets", "cell_sets"):
+        what = "" if title.endswith("data") else " members"
+        lines += [f"  {title}  {name}: {value}{what}" for name, value in facts[title].items()]
+    if facts["periodic_pairs"]:
+        lines.append(f"  periodic  {facts['periodic_pairs']} pairs of points")
+    return "\n".join(lines)
+
+
+@contextmanager
+def _step(text: str) -> Iterator[None]:
+    """Show on a terminal that something is going on."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+@contextmanager
+def _bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far something is; yields what to call with the number done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(text, total=total)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    _say(f"warning: {' '.join(str(message).split())}")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

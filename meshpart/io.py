@@ -1,0 +1,162 @@
+"""Read a mesh file of any format into a Mesh, whatever its reader does: print, end the process, lose cells."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from meshpart import losses
+from meshpart.errors import ArgumentError, FormatError, MeshpartWarning, MissingDependencyError
+from meshpart.mesh import Mesh
+from meshpart.meshio_bridge import from_meshio, meshio_with_every_type
+from meshpart.quiet import listening
+
+READER_FAILS = (Exception, SystemExit)  # meshio ends the process where it cannot read a file
+
+
+def read(path: str | os.PathLike[str]) -> Mesh:
+    """Read a mesh file.
+
+    meshio reads it. What meshio cannot read, meshioplusplus reads where that is installed, and a warning says so.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its suffix tells the format.
+
+    Returns
+    -------
+    mesh : Mesh
+
+    Raises
+    ------
+    FormatError
+        If the file is not there, cannot be read, or would be read without some of its cells, points or values. The
+        message has the path and the reader's reason.
+    MissingDependencyError
+        If the format needs h5py or netCDF4 and that is not installed.
+
+    Warns
+    -----
+    MeshpartWarning
+        Once, with all that the reader said, and with what it passed over: names, sets, later time steps.
+    """
+    file = _existing_file(path)
+    try:
+        mesh, remarks = _read_by_meshio(file)
+    except FormatError as failure:
+        mesh, remarks = _read_by_meshioplusplus(file, failure)
+    if remarks:
+        warnings.warn(f"{file}: {'; '.join(remarks)}", MeshpartWarning, stacklevel=2)
+    return mesh
+
+
+def _existing_file(path: Any) -> Path:
+    """Return the path of a file that is there, can be opened, and has something in it."""
+    try:
+        file = Path(path)
+    except TypeError:
+        raise ArgumentError(f"path must be a path, got {path!r}") from None
+    try:
+        status = file.stat()
+        if stat.S_ISREG(status.st_mode):
+            file.open("rb").close()
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise FormatError(f"{file} is a folder, not a mesh file")
+    if not stat.S_ISREG(status.st_mode):
+        raise FormatError(f"{file} is no regular file")
+    if status.st_size == 0:
+        raise FormatError(f"{file} is empty")
+    return file
+
+
+# -- meshio -------------------------------------------------------------------------------------------------
+
+
+def _read_by_meshio(file: Path) -> tuple[Mesh, list[str]]:
+    """Return the mesh, and what is to be said of it; try each format that has the file's suffix."""
+    failures = []
+    with meshio_with_every_type() as meshio:
+        for file_format in _formats_of(file, meshio.extension_to_filetypes):
+            try:
+                return _read_as(file_format, file, meshio)
+            except FormatError as failure:
+                failures.append((file_format, failure))
+    if not failures:
+        raise FormatError(f"{file}: meshio reads no file with the suffix {file.suffix!r}")
+    reasons = "; ".join(f"as {file_format}: {failure}" for file_format, failure in failures)
+    raise FormatError(f"{file}: meshio cannot read it {reasons}") from failures[-1][1].__cause__
+
+
+def _formats_of(file: Path, formats_by_suffix: dict[str, list[str]]) -> list[str]:
+    """Return meshio's names of the formats with the file's suffix, that of .vol.gz too."""
+    found, suffix = [], ""
+    for last in reversed(file.suffixes):
+        suffix = (last + suffix).lower()
+        found += formats_by_suffix.get(suffix, [])
+    return found
+
+
+def _read_as(file_format: str, file: Path, meshio: Any) -> tuple[Mesh, list[str]]:
+    with listening() as heard:
+        try:
+            given = meshio.read(str(file), file_format=file_format)
+            missing, remarks = losses.losses(file_format, file, given, _said(heard))
+            if not missing:
+                return from_meshio(given), remarks
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"{file}: reading {file_format} needs {error.name or error}: pip install 'meshpart[formats]'"
+            ) from error
+        except READER_FAILS as error:
+            raise FormatError(_reason(file_format, file, error, _said(heard))) from error
+    raise FormatError("; ".join(missing))
+
+
+def _reason(file_format: str, file: Path, error: BaseException, said: str) -> str:
+    """Return why a reader failed: its error, or what it said before it ended the process."""
+    if not isinstance(error, SystemExit):
+        return f"{type(error).__name__}: {error}".rstrip(": ")
+    said = re.sub(r"(; )?Couldn't read file .*", "", said)
+    if file_format == "medit" and re.match(rb"\s*\d", file.read_bytes()[:100]):
+        return "it begins with a number, as METIS meshes do, which meshio does not read"
+    return said or "it is no file of that format"
+
+
+def _said(heard: io.StringIO) -> str:
+    """Return in one line what a reader printed."""
+    sentences = re.split(r"(?:^|\s)(?:Info|Warning|Error): ", " ".join(heard.getvalue().split()))
+    return "; ".join(sentence for sentence in sentences if sentence)
+
+
+# -- meshioplusplus -----------------------------------------------------------------------------------------
+
+
+def _read_by_meshioplusplus(file: Path, failure: FormatError) -> tuple[Mesh, list[str]]:
+    """Return the mesh, and what is to be said of it, or raise what meshio raised and what this reader adds."""
+    try:
+        other = import_module("meshioplusplus")
+    except ImportError:
+        raise FormatError(f"{failure} (meshioplusplus reads more: pip install meshioplusplus)") from failure.__cause__
+    with listening() as heard:
+        try:
+            given = other.read(str(file))
+            mesh = from_meshio(given)
+        except READER_FAILS as error:
+            raise FormatError(f"{failure}; meshioplusplus: {error}") from (failure.__cause__ or error)
+    remarks = [f"read by meshioplusplus {other.__version__}, since {str(failure).removeprefix(f'{file}: ')}"]
+    if said := _said(heard):
+        remarks.append(said)
+    if sides := [region.name for region in getattr(given, "regions", ()) if region.kind == "side"]:
+        remarks.append(f"sets of sides are left out: {', '.join(sides)}")
+    if any(block.type.startswith("polyhedron") for block in mesh.blocks):
+        remarks.append(losses.REGROUPED)
+    return mesh, remarks

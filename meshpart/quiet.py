@@ -1,0 +1,83 @@
+"""Keep what a library prints in one thread off stdout and stderr; what other threads print goes its way."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+STREAMS = ("stdout", "stderr")
+
+_lock = threading.Lock()
+_listening: dict[int, io.StringIO] = {}  # by thread: who listens keeps what that thread prints
+
+
+class _PerThread:
+    """Stands in for sys.stdout or sys.stderr: a thread that listens writes to its own text, others to the stream.
+
+    It may outlive its use, where another thread took hold of it meanwhile: then it only passes on.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        target = _listening.get(threading.get_ident(), self.stream)
+        return len(text) if target is None else int(target.write(text) or 0)
+
+    def flush(self) -> None:
+        target = _listening.get(threading.get_ident(), self.stream)
+        if target is not None:
+            target.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_listening.get(threading.get_ident(), self.stream), name)
+
+
+@contextmanager
+def listening() -> Iterator[io.StringIO]:
+    r"""Collect what this thread prints to sys.stdout and sys.stderr, which then goes nowhere else.
+
+    Several threads may listen at once, each to itself. What native code writes to the file descriptors is not heard.
+
+    Yields
+    ------
+    heard : io.StringIO
+
+    Examples
+    --------
+    >>> with listening() as heard:
+    ...     print("a warning")
+    >>> heard.getvalue()
+    'a warning\n'
+    """
+    heard = io.StringIO()
+    thread = threading.get_ident()
+    outer = _listening.get(thread)
+    try:
+        with _lock:
+            _listening[thread] = heard
+            for name in STREAMS:
+                stream = getattr(sys, name)
+                if not isinstance(stream, _PerThread):
+                    setattr(sys, name, _PerThread(stream))
+        yield heard
+    finally:
+        with _lock:
+            if outer is None:
+                _listening.pop(thread, None)
+            else:
+                _listening[thread] = outer
+            if not _listening:
+                _restore()
+
+
+def _restore() -> None:
+    """Put the streams back, unless somebody else has replaced them since."""
+    for name in STREAMS:
+        stream = getattr(sys, name)
+        if isinstance(stream, _PerThread):
+            setattr(sys, name, stream.stream)

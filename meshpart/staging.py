@@ -1,0 +1,106 @@
+"""Write a folder of files so that it is complete or not there, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from meshpart.errors import ArgumentError, FormatError
+
+MANIFEST = "manifest.json"
+WHAT = "meshpart parts"  # by this a manifest is known
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Path]:
+    """Make a folder to fill, which takes its place when the block ends and vanishes when the block fails.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its place. Whatever is there stays as it is until the new folder is complete.
+    overwrite : bool
+        Replace a folder of parts that is there; what else is there is never replaced.
+
+    Yields
+    ------
+    folder : pathlib.Path
+        A hidden folder beside the place. It needs a manifest in the end, see `write_manifest`.
+
+    Raises
+    ------
+    FormatError
+        If something is there that must not be replaced, or the folder cannot be made or moved.
+    """
+    place = _place(path)
+    _refuse_to_replace(place, overwrite)
+    folder = place.with_name(f".{place.name}.{secrets.token_hex(4)}.new")
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise FormatError(f"{path}: cannot write there: {error.strerror}") from error
+    try:
+        yield folder
+        _move(folder, place)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_manifest(folder: Path, content: dict[str, Any]) -> None:
+    """Write the manifest of a complete folder: `content`, and which files belong to it."""
+    files = sorted(entry.name for entry in folder.iterdir())
+    text = json.dumps({"what": WHAT, **content, "files": files}, indent=1, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def _place(path: Any) -> Path:
+    try:
+        given = Path(path)
+    except TypeError:
+        raise ArgumentError(f"path must be a path, got {path!r}") from None
+    try:
+        place = given.resolve()
+        if not place.parent.is_dir():
+            raise FormatError(f"{given}: there is no folder {place.parent}")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise error if isinstance(error, FormatError) else FormatError(f"{given}: {error}") from error
+    return place
+
+
+def _refuse_to_replace(place: Path, overwrite: bool) -> None:
+    if not os.path.lexists(place):
+        return
+    if not overwrite:
+        raise FormatError(f"{place} is there already; overwrite=True (--overwrite) replaces a folder of parts")
+    try:
+        manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        ours = {MANIFEST, *manifest["files"]} if manifest["what"] == WHAT else set()
+    except (OSError, ValueError, LookupError, TypeError):
+        ours = set()
+    if not ours:
+        raise FormatError(f"{place} is no folder of parts, and is not replaced")
+    if others := sorted({entry.name for entry in place.iterdir()} - ours):
+        raise FormatError(f"{place} has files that are no parts, and is not replaced: {', '.join(others)}")
+
+
+def _move(folder: Path, place: Path) -> None:
+    """Put a folder in its place, and what was there away."""
+    old = folder.with_suffix(".old")
+    try:
+        if os.path.lexists(place):
+            place.rename(old)
+        try:
+            folder.rename(place)
+        except OSError:
+            if old.exists():
+                old.rename(place)
+            raise
+    except OSError as error:
+        raise FormatError(f"{place}: cannot write there: {error.strerror}") from error
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,242 @@
+"""What the library computes, once more: slow and obvious, with nothing but loops over lists, sets and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meshpart import Mesh, SubMesh
+from meshpart.cells import CellType, cell_type
+
+TOP, ATTACHED, FREE = 0, 1, 2
+
+# -- cells and points ---------------------------------------------------------------------------------------
+
+
+def rows_of_block(mesh: Mesh, block: int) -> list[tuple[int, ...]]:
+    """Return the points of every cell of a block, in the order of its row."""
+    given = mesh.blocks[block]
+    if given.offsets is None:
+        return [tuple(int(point) for point in row) for row in given.nodes]
+    ends = [int(offset) for offset in given.offsets]
+    nodes = [int(point) for point in given.nodes]
+    return [tuple(nodes[ends[row] : ends[row + 1]]) for row in range(len(ends) - 1)]
+
+
+def rows_of(mesh: Mesh) -> list[tuple[int, ...]]:
+    """Return the points of every cell."""
+    return [row for block in range(len(mesh.blocks)) for row in rows_of_block(mesh, block)]
+
+
+def types_of(mesh: Mesh) -> list[CellType]:
+    """Return the type of every cell."""
+    return [cell_type(block.type) for block in mesh.blocks for _ in range(len(block))]
+
+
+def cells_on_points(mesh: Mesh) -> list[set[int]]:
+    """Return the cells on every point."""
+    cells: list[set[int]] = [set() for _ in range(mesh.n_points)]
+    for cell, row in enumerate(rows_of(mesh)):
+        for point in row:
+            cells[point].add(cell)
+    return cells
+
+
+def faces_of_block(mesh: Mesh, block: int) -> list[list[tuple[int, ...]]]:
+    """Return the faces of every polyhedron of a block, as points."""
+    faces = mesh.blocks[block].faces
+    result = []
+    for cell, row in enumerate(rows_of_block(mesh, block)):
+        numbers = range(faces.offsets[cell], faces.offsets[cell + 1])
+        corners = [faces.corners[faces.corner_offsets[face] : faces.corner_offsets[face + 1]] for face in numbers]
+        result.append([tuple(row[corner] for corner in face) for face in corners])
+    return result
+
+
+# -- kinds and parents --------------------------------------------------------------------------------------
+
+
+def kinds_and_parents(mesh: Mesh) -> tuple[list[int], dict[int, list[int]]]:
+    """Return the kind of every cell, and the parents of the attached ones, from comparing all pairs of cells."""
+    rows, types = rows_of(mesh), types_of(mesh)
+    holders: list[list[int]] = [[] for _ in rows]
+    for cell, (row, kind) in enumerate(zip(rows, types, strict=True)):
+        corners = set(row[: kind.n_corners])
+        for other in range(len(rows)):
+            if types[other].dim > kind.dim and corners <= set(rows[other]):
+                holders[cell].append(other)
+    highest = max((kind.dim for kind in types), default=-1)
+    kinds = []
+    for cell, kind in enumerate(types):
+        if kind.dim == highest:
+            kinds.append(TOP)
+        elif holders[cell]:
+            kinds.append(ATTACHED)
+        else:
+            kinds.append(FREE)
+    parents = {}
+    for cell, kind in enumerate(kinds):
+        if kind == ATTACHED:
+            partitioned = [other for other in holders[cell] if kinds[other] != ATTACHED]
+            parents[cell] = partitioned or holders[cell]
+    return kinds, parents
+
+
+def with_attached(mesh: Mesh, labels: Sequence[int]) -> list[int]:
+    """Return labels in which every attached cell has the lowest among its parents, higher dimensions first."""
+    types = types_of(mesh)
+    _, parents = kinds_and_parents(mesh)
+    result = [int(label) for label in labels]
+    for cell in sorted(parents, key=lambda cell: -types[cell].dim):
+        result[cell] = min(result[parent] for parent in parents[cell])
+    return result
+
+
+# -- parts --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Part:
+    """Who is in a part without ghost layers, in local order."""
+
+    cells: list[int]
+    points: list[int]
+    n_owned_points: int
+    ghost_owners: list[int]
+    complete_cells: list[bool]
+    complete_points: list[bool]
+    kinds: list[int]
+    rows: list[list[tuple[int, ...]]]  # of each block, as global ids
+
+
+def point_owners(mesh: Mesh, labels: Sequence[int]) -> list[int]:
+    """Return the part that owns most of the cells on each point, the lowest on a tie, 0 where there are none."""
+    owners = []
+    for cells in cells_on_points(mesh):
+        counts: dict[int, int] = {}
+        for cell in cells:
+            counts[int(labels[cell])] = counts.get(int(labels[cell]), 0) + 1
+        owners.append(min(counts, key=lambda part: (-counts[part], part)) if counts else 0)
+    return owners
+
+
+def part_of(mesh: Mesh, labels: Sequence[int], part: int) -> Part:
+    """Return one part: its cells by id; its points, the owned ones by id, then the ghosts by owner and id."""
+    rows, cells_on, owners = rows_of(mesh), cells_on_points(mesh), point_owners(mesh, labels)
+    kinds, _ = kinds_and_parents(mesh)
+    cells = [cell for cell in range(len(rows)) if labels[cell] == part]
+    owned = [point for point in range(mesh.n_points) if owners[point] == part]
+    used = {point for cell in cells for point in rows[cell]}
+    ghosts = sorted((owners[point], point) for point in used if owners[point] != part)
+    points = owned + [point for _, point in ghosts]
+    around = [{other for point in rows[cell] for other in cells_on[point]} for cell in cells]
+    return Part(
+        cells=cells,
+        points=points,
+        n_owned_points=len(owned),
+        ghost_owners=[owner for owner, _ in ghosts],
+        complete_cells=[others <= set(cells) for others in around],
+        complete_points=[cells_on[point] <= set(cells) for point in points],
+        kinds=[kinds[cell] for cell in cells],
+        rows=[[rows[cell] for cell in cells if block_of(mesh, cell) == block] for block in range(len(mesh.blocks))],
+    )
+
+
+def block_of(mesh: Mesh, cell: int) -> int:
+    """Return the block that a cell lies in."""
+    return [number for number, block in enumerate(mesh.blocks) for _ in range(len(block))][cell]
+
+
+def seen(part: SubMesh) -> Part:
+    """Return what a sub-mesh says of itself, in global ids."""
+    ids = part.points.global_ids.tolist()
+    blocks = range(len(part.mesh.blocks))
+    return Part(
+        cells=part.cells.global_ids.tolist(),
+        points=ids,
+        n_owned_points=part.points.n_owned,
+        ghost_owners=part.points.ghost_owners.tolist(),
+        complete_cells=part.cells.complete.tolist(),
+        complete_points=part.points.complete.tolist(),
+        kinds=part.cells.kind.tolist(),
+        rows=[[tuple(ids[node] for node in row) for row in rows_of_block(part.mesh, block)] for block in blocks],
+    )
+
+
+# -- what a mesh holds, fact by fact ------------------------------------------------------------------------
+
+Facts = dict[tuple[Any, ...], Any]
+
+
+def facts(mesh: Mesh) -> Facts:
+    """Return all that a mesh holds of single points, cells and entries of sets, in global ids."""
+    cells = [range(first, first + len(block)) for first, block in zip(mesh.block_starts, mesh.blocks, strict=False)]
+    ranks = {name: range(len(members)) for name, members in mesh.point_sets.items()}
+    cell_ranks = {name: [range(len(rows)) for rows in sets] for name, sets in mesh.cell_sets.items()}
+    pair_ranks = [range(len(entry.pairs)) for entry in mesh.periodic]
+    found = _facts(mesh, range(mesh.n_points), cells, ranks, cell_ranks)
+    return dict(_together([found, _periodic_facts(mesh.periodic, pair_ranks)]))
+
+
+def merged(mesh: Mesh, parts: Sequence[SubMesh]) -> Facts:
+    """Return all that the parts of a mesh hold, by their global ids and ranks."""
+    found = []
+    for part in parts:
+        ids = part.cells.global_ids.tolist()
+        cells = [[cell for cell in ids if block_of(mesh, cell) == block] for block in range(len(mesh.blocks))]
+        ranks, cell_ranks = part.point_set_ranks, part.cell_set_ranks
+        found.append(_facts(part.mesh, part.points.global_ids.tolist(), cells, ranks, cell_ranks))
+        found.append(_periodic_facts(part.periodic, part.periodic_ranks))
+    return _together(found)
+
+
+def _facts(mesh: Mesh, points: Sequence[int], cells: Any, ranks: Any, cell_ranks: Any) -> Iterator[tuple[Any, Any]]:
+    for local, point in enumerate(points):
+        yield ("point", point), _value(mesh.points, local)
+        for name, values in mesh.point_data.items():
+            yield ("point_data", name, point), _value(values, local)
+    for block, of_block in enumerate(cells):
+        rows = rows_of_block(mesh, block)
+        for row, cell in enumerate(of_block):
+            yield ("cell", cell), (mesh.blocks[block].type, block, tuple(points[node] for node in rows[row]))
+            for name, arrays in mesh.cell_data.items():
+                yield ("cell_data", name, cell), _value(arrays[block], row)
+        if mesh.blocks[block].faces is not None:
+            for cell, faces in zip(of_block, faces_of_block(mesh, block), strict=True):
+                yield ("faces", cell), [tuple(points[node] for node in face) for face in faces]
+    for name, members in mesh.point_sets.items():
+        for rank, member in zip(ranks[name], members, strict=True):
+            yield ("point_set", name, int(rank)), points[member]
+    for name, sets in mesh.cell_sets.items():
+        for block, members in enumerate(sets):
+            for rank, member in zip(cell_ranks[name][block], members, strict=True):
+                yield ("cell_set", name, block, int(rank)), cells[block][member]
+
+
+def _periodic_facts(entries: Any, ranks: Any) -> Iterator[tuple[Any, Any]]:
+    for number, (entry, entry_ranks) in enumerate(zip(entries, ranks, strict=True)):
+        yield ("periodic", number), (entry.dim, entry.tags, np.asarray(entry.affine).tolist())
+        for rank, pair in zip(entry_ranks, entry.pairs.tolist(), strict=True):
+            yield ("periodic", number, int(rank)), pair
+
+
+def _value(array: Any, row: int) -> Any:
+    """Return one row of an array so that == compares it bit for bit."""
+    if array.dtype.hasobject:
+        return array.dtype.str, array[row : row + 1].tolist()
+    return array.dtype.str, array.shape[1:], array[row].tobytes()
+
+
+def _together(found: Sequence[Iterator[tuple[Any, Any]]]) -> Facts:
+    """Return facts by key; where the parts disagree, all that they say."""
+    result: Facts = {}
+    for some in found:
+        for key, value in some:
+            if key not in result:
+                result[key] = value
+            elif result[key] != value:
+                result[key] = ("disagreement", result[key], value)
+    return result

@@ -1,0 +1,149 @@
+"""The command line, run as a user would, in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import meshio
+import numpy as np
+import pytest
+from meshes import quads
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "bracket.msh"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run `meshpart ARGS` in an empty folder; return the finished process."""
+
+    def call(*args, **options):
+        command = [str(Path(sys.executable).parent / "meshpart"), *map(str, args)]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, **options)
+
+    return call
+
+
+@pytest.fixture
+def mesh_path(tmp_path):
+    """Four quads in a row with a load and two overlapping sets, in a file."""
+    mesh = quads(4, 1).to_meshio()
+    mesh.cell_data["load"] = [np.array([3.0, 1.0, 1.0, 1.0])]
+    mesh.cell_data["column"] = [np.array([0, 1, 1, 0])]
+    meshio.write(tmp_path / "row.vtu", mesh)
+    return tmp_path / "row.vtu"
+
+
+def test_partition_writes_one_file_for_each_part_and_a_manifest(run, mesh_path, tmp_path):
+    done = run("partition", mesh_path, 2, "-o", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "written to out" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "manifest.json",
+        "part-00000.vtu",
+        "part-00001.vtu",
+    ]
+
+
+def test_json_is_all_that_stdout_holds(run, mesh_path):
+    result = json.loads(run("partition", mesh_path, 2, "-o", "out", "--json").stdout)
+    assert (result["method"], result["nparts"], result["cells"]) == ("sfc", 2, 4)
+    assert [part["cells"] for part in result["parts"]] == [2, 2]
+    assert sum(part["points"] for part in result["parts"]) == 10
+
+
+def test_weights_come_from_an_array_or_by_type(run, mesh_path):
+    by_name = json.loads(run("partition", mesh_path, 2, "-o", "a", "--weights", "load", "--json").stdout)
+    assert sorted(part["cells"] for part in by_name["parts"]) == [1, 3]  # 3 and 1 + 1 + 1
+    by_type = json.loads(run("partition", mesh_path, 2, "-o", "b", "--weights", "quad=7", "--json").stdout)
+    assert [part["cells"] for part in by_type["parts"]] == [2, 2]
+
+
+def test_groups_are_kept_together(run, mesh_path, tmp_path):
+    assert run("partition", mesh_path, 2, "-o", "out", "--keep-together", "column").returncode == 0
+    ids = [set(meshio.read(tmp_path / "out" / f"part-0000{p}.vtu").cell_data["GlobalCellIds"][0]) for p in (0, 1)]
+    assert {frozenset(part) for part in ids} == {frozenset({0, 3}), frozenset({1, 2})}
+
+
+def test_a_warning_is_one_line_on_stderr(run, mesh_path):
+    done = run("partition", mesh_path, 3, "-o", "out", "--weights", "load")
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: part ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["absent.vtu", "2"], "absent.vtu"),
+        (["MESH", "0"], "nparts"),
+        (["MESH", "-1"], ""),
+        (["MESH", "2.5"], "2.5"),
+        (["MESH", "5"], "5"),
+        (["MESH", "2", "--method", "magic"], "magic"),
+        (["MESH", "2", "--imbalance", "-1"], "imbalance"),
+        (["MESH", "2", "--imbalance", "nan"], "imbalance"),
+        (["MESH", "2", "--seed", "0.5"], "0.5"),
+        (["MESH", "2", "--threads", "0"], "threads"),
+        (["MESH", "2", "--weights", "nothing"], "nothing"),
+        (["MESH", "2", "--weights", "quad=much"], "much"),
+        (["MESH", "2", "--weights", "load", "--weights", "quad=1"], "--weights"),
+        (["MESH", "2", "--weights", "load", "--weights", "column"], "--weights"),
+        (["MESH", "2", "--keep-together", "nothing"], "nothing"),
+        (["MESH", "2", "--format", "nothing"], "nothing"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2_and_leaves_nothing(run, mesh_path, tmp_path, arguments, named):
+    done = run("partition", *(mesh_path if a == "MESH" else a for a in arguments), "-o", "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["row.vtu"]
+
+
+def test_an_unreadable_file_is_named(run, tmp_path):
+    (tmp_path / "broken.vtu").write_text("this is no mesh")
+    done = run("info", "broken.vtu")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "broken.vtu" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_existing_folder_is_replaced_only_when_asked(run, mesh_path, tmp_path):
+    assert run("partition", mesh_path, 4, "-o", "out").returncode == 0
+    refused = run("partition", mesh_path, 2, "-o", "out")
+    assert refused.returncode == 2
+    assert "--overwrite" in refused.stderr
+    assert (tmp_path / "out" / "part-00003.vtu").exists()
+    assert run("partition", mesh_path, 2, "-o", "out", "--overwrite").returncode == 0
+    assert not (tmp_path / "out" / "part-00002.vtu").exists()
+
+
+def test_info_says_what_is_in_a_mesh(run):
+    facts = json.loads(run("info", EXAMPLE, "--json").stdout)
+    assert facts["dimension"] == 3
+    assert facts["kinds"]["free"] == 0
+    assert facts["kinds"]["top"] + facts["kinds"]["attached"] == facts["cells"] > 40_000
+    assert {"bracket", "boss", "base", "bore"} <= set(facts["cell_sets"])
+    text = run("info", EXAMPLE).stdout
+    assert f"{facts['kinds']['top']} of dimension 3" in text
+
+
+def test_help_and_version(run):
+    assert "partition" in run("--help").stdout
+    assert run("--version").stdout.startswith("meshpart, version")
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    command = [str(Path(sys.executable).parent / "meshpart"), "partition", str(EXAMPLE), "2000", "-o", "out"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not any(tmp_path.iterdir()) and process.poll() is None:  # until it begins to write
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []

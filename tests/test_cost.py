@@ -1,0 +1,99 @@
+"""What splitting costs: what goes in and what comes out, and never parts times mesh."""
+
+from __future__ import annotations
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from carrying import carrying
+from meshes import quads
+
+from meshpart import CellBlock, Mesh, SubMesh, split
+
+
+def bytes_held_by(parts: list[SubMesh]) -> int:
+    """Return the bytes of all arrays of all parts."""
+    total = 0
+    for part in parts:
+        own = part.mesh
+        arrays = [own.points, *own.point_data.values(), *own.point_sets.values(), *part.point_set_ranks.values()]
+        for block in own.blocks:
+            arrays += [block.nodes] if block.offsets is None else [block.nodes, block.offsets]
+        for by_block in (*own.cell_data.values(), *own.cell_sets.values(), *part.cell_set_ranks.values()):
+            arrays += by_block
+        for entities in (part.cells, part.points):
+            arrays += [entities.global_ids, entities.complete, entities.ghost_owners, entities.ghost_layers]
+        total += part.cells.kind.nbytes + sum(array.nbytes for array in arrays)
+    return total
+
+
+def strips_of(mesh: Mesh, nparts: int) -> np.ndarray:
+    """Return labels that cut the order of the cells into equal pieces."""
+    return np.arange(mesh.n_cells) * nparts // mesh.n_cells
+
+
+def many_quads(n: int) -> Mesh:
+    """Return n quads, rows of 100, with data and sets."""
+    return carrying(quads(100, n // 100))
+
+
+def many_polygons(n: int) -> Mesh:
+    """Return many_quads as polygons."""
+    grid = quads(100, n // 100)
+    return carrying(Mesh(grid.points, [CellBlock.from_rows("polygon", grid.blocks[0].nodes)]))
+
+
+def many_vertices(n: int) -> Mesh:
+    """Return n vertices, with data and sets."""
+    return carrying(Mesh(np.zeros((n, 1)), [("vertex", np.arange(n).reshape(-1, 1))]))
+
+
+def many_triangular_polygons(n: int) -> Mesh:
+    """Return n polygons of three points, on one point each."""
+    return Mesh(np.zeros((n, 1)), [CellBlock("polygon", np.arange(3 * n) // 3, np.arange(0, 3 * n + 1, 3))])
+
+
+@pytest.mark.parametrize("mesh", [many_quads(20_000), many_polygons(20_000)], ids=repr)
+def test_all_parts_together_are_about_as_large_as_the_mesh(mesh: Mesh) -> None:
+    # 1000 pieces of 20 cells in a row have 42 points each, where the mesh has 20 301 for 20 000 cells
+    assert bytes_held_by(split(mesh, strips_of(mesh, 1000))) < 2.5 * bytes_held_by(split(mesh, strips_of(mesh, 10)))
+
+
+def peak_of_splitting(mesh: Mesh, nparts: int) -> int:
+    """Return the most bytes that splitting a mesh held at a time."""
+    labels = strips_of(mesh, nparts)
+    gc.collect()
+    tracemalloc.start()
+    split(mesh, labels, threads=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_the_memory_of_splitting_does_not_grow_as_parts_times_mesh() -> None:
+    # the 990 more parts take some kilobytes of Python each; copies of the mesh would be 990 times 3 MB
+    mesh = many_quads(20_000)
+    split(mesh, strips_of(mesh, 10))  # caches the flat view
+    assert peak_of_splitting(mesh, 1000) < peak_of_splitting(mesh, 10) + 1000 * 30_000
+
+
+def seconds_of_splitting(mesh: Mesh, nparts: int) -> float:
+    """Return how long a processor works to split a mesh, the better of two tries."""
+    labels, seconds = strips_of(mesh, nparts), []
+    for _ in range(2):
+        start = time.process_time()
+        split(mesh, labels, threads=1)
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+@pytest.mark.parametrize(("make", "n"), [(many_vertices, 100_000), (many_triangular_polygons, 600_000)])
+def test_the_time_of_splitting_does_not_grow_as_parts_times_mesh(make: Callable[[int], Mesh], n: int) -> None:
+    # a large mesh in many parts costs what the large mesh in few and a small one in many cost together
+    large, small = make(n), make(4_000)
+    together = seconds_of_splitting(large, 4) + seconds_of_splitting(small, 4_000)
+    assert seconds_of_splitting(large, 4_000) < 2 * together
