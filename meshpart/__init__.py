@@ -10,8 +10,7 @@ from meshpart.errors import (
     MethodError,
     MissingDependencyError,
 )
-
-# from meshpart.io import read, write_parts
+from meshpart.io import read, write_parts
 from meshpart.mesh import Mesh, Periodic
 from meshpart.methods import Problem
 from meshpart.partition import partition, partition_labels, split
@@ -37,7 +36,7 @@ __all__ = [
     "__version__",
     "partition",
     "partition_labels",
-    #    "read",
+    "read",
     "split",
-    #    "write_parts",
+    "write_parts",
 ]

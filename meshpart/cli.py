@@ -30,7 +30,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         code = commands(prog_name="meshpart", standalone_mode=False)
     except click.ClickException as error:
@@ -95,7 +95,8 @@ def partition_command(
     with _step(f"reading {mesh_path}"):
         mesh = read(mesh_path)
     with _step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
-        parts = partition(mesh, nparts, weights=_weights(weights), keep_together=list(keep_together) or None, **options)
+        groups = keep_together[0] if len(keep_together) == 1 else list(keep_together) or None
+        parts = partition(mesh, nparts, weights=_weights(weights), keep_together=groups, **options)
     with _bar(f"writing {output}", nparts) as advance:
         write_parts(parts, output, format=file_format, overwrite=overwrite, progress=advance)
     summary = {"mesh": mesh_path, "out": output, **_summary(parts)}

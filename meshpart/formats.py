@@ -71,8 +71,8 @@ class Format:
         Coordinates of other dtypes are written as float64.
     order : tuple of str
         Where not empty: one block of each type, in this order.
-    mixed : bool
-        Whether a file may have cells of several types.
+    mixed : frozenset of str or None
+        The types that come back from a file with cells of several types. None: all.
     empty : bool
         Whether a file may have no cells.
     digits : int or None
@@ -88,12 +88,12 @@ class Format:
     largest_tag: int = 2**31 - 1
     point_sets: bool = False
     cell_sets: bool = False
-    names: str = r".+"
+    names: str = r"[^\x00-\x1f\x7f\ud800-\udfff]+"
     encode: Callable[[str], str] = str
     dims: tuple[int, ...] = (3,)
     point_dtypes: frozenset[str] = frozenset({"float64"})
     order: tuple[str, ...] = ()
-    mixed: bool = True
+    mixed: frozenset[str] | None = None
     empty: bool = True
     digits: int | None = None
 
@@ -105,10 +105,15 @@ class Format:
         >>> FORMATS["vtu"].type_of("triangle10")
         'VTK_LAGRANGE_TRIANGLE'
         """
-        plain = re.sub(r"^(polygon|polyhedron)[0-9]+$", r"\1", name)
+        plain = plain_type(name)
         vtk = cell_type(plain).vtk
         alike = (plain, LINEAR_TETRA.get(plain), ANY_ORDER.get(vtk or 0))
         return next((type_ for type_ in alike if type_ in self.types), None)
+
+
+def plain_type(name: str) -> str:
+    """Return the name of a cell type without the number of points that polygons and polyhedra may bear."""
+    return re.sub(r"^(polygon|polyhedron)[0-9]+$", r"\1", name)
 
 
 LINEAR_TETRA = {"tetra4": "tetra", "tetra": "tetra4"}
@@ -138,7 +143,15 @@ GMSH_ARRAYS = Arrays(frozenset({"float64"}), frozenset({1, 3, 9}))
 DOUBLES = Arrays(frozenset({"float64"}), frozenset({1}))
 
 FORMATS = {
-    "vtu": Format((".vtu",), _types(f"{VTK_XML} polyhedron"), Arrays(), Arrays(), encode=_xml, point_dtypes=REAL),
+    "vtu": Format(
+        (".vtu",),
+        _types(f"{VTK_XML} polyhedron"),
+        Arrays(),
+        Arrays(),
+        encode=_xml,
+        point_dtypes=REAL,
+        mixed=_types(VTK_XML),
+    ),
     "vtk": Format(
         (".vtk",),
         _types(VTK_XML),
@@ -162,6 +175,7 @@ FORMATS = {
             hexahedron1000 hexahedron1331"""),
         XDMF_ARRAYS,
         XDMF_ARRAYS,
+        mixed=_types(f"line {SURFACE} {VOLUME}"),
         dims=(2, 3),
         point_dtypes=REAL,
     ),
@@ -231,7 +245,7 @@ FORMATS = {
     "ansys": Format((".msh",), _types(f"{SURFACE} {VOLUME}"), dims=(2, 3)),
     "avsucd": Format((".avs",), _types(f"vertex line {SURFACE} {VOLUME}"), cell_tags=frozenset({"avsucd:material"})),
     "cgns": Format((".cgns",), _types("tetra"), order=("tetra",), empty=False),
-    "dolfin-xml": Format((".xml",), _types("triangle tetra"), dims=(2, 3), mixed=False, empty=False),
+    "dolfin-xml": Format((".xml",), _types("triangle tetra"), dims=(2, 3), mixed=frozenset(), empty=False),
     "h5m": Format(
         (".h5m",),
         _types("line triangle tetra"),
@@ -263,7 +277,7 @@ FORMATS = {
         DOUBLES,
         names=r"(?![xyzXYZ]$)[\w:.-]+",
         dims=(2, 3),
-        mixed=False,
+        mixed=frozenset(),
         empty=False,
     ),
     "tetgen": Format(

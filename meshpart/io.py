@@ -1,4 +1,4 @@
-"""Read a mesh file of any format into a Mesh, whatever its reader does: print, end the process, lose cells."""
+"""Read mesh files of any format, whatever their readers do, and write parts as a folder of mesh files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ import os
 import re
 import stat
 import warnings
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from meshpart import losses
 from meshpart.errors import ArgumentError, FormatError, MeshpartWarning, MissingDependencyError
+from meshpart.formats import find_format
+from meshpart.manifest import describe, describe_part
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, meshio_with_every_type
+from meshpart.part_files import PartFile, fit, refuse_what_it_lacks
 from meshpart.quiet import listening
+from meshpart.staging import new_folder, write_manifest
+from meshpart.submesh import SubMesh
 
-READER_FAILS = (Exception, SystemExit)  # meshio ends the process where it cannot read a file
+MESHIO_FAILS = (Exception, SystemExit)  # it ends the process where it cannot read a file
 
 
 def read(path: str | os.PathLike[str]) -> Mesh:
@@ -55,6 +63,66 @@ def read(path: str | os.PathLike[str]) -> Mesh:
     if remarks:
         warnings.warn(f"{file}: {'; '.join(remarks)}", MeshpartWarning, stacklevel=2)
     return mesh
+
+
+def write_parts(
+    parts: Sequence[SubMesh],
+    path: str | os.PathLike[str],
+    *,
+    format: str = "vtu",
+    overwrite: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> None:
+    """Write parts as a folder of mesh files, part-00000.vtu and so on, with a manifest.json.
+
+    Each file carries, as point and cell data, GlobalPointIds and GlobalCellIds (int64), PointOwner and CellOwner,
+    PointLayer and CellLayer (int32), vtkGhostType (uint8, 1 of ghosts), and the input's data. A set NAME is the uint8
+    array set:NAME where the format has no sets. What the format does not hold stands beside it in part-00000.npz, with
+    the rows of the file. The manifest says how the parts were made, what is in them, and what was converted.
+
+    Parameters
+    ----------
+    parts : sequence of SubMesh
+        Of one decomposition, each at most once. They stay as they are.
+    path : str or path-like
+        The folder; its parent must be there. It appears when it is complete.
+    format : str
+        meshio's name of a format, or a suffix: vtu, vtk, xdmf, exodus, med, msh, inp, ...
+    overwrite : bool
+        Replace a folder of parts that is there.
+    progress : callable, optional
+        Called with the number of parts written so far.
+
+    Raises
+    ------
+    FormatError
+        If something is at `path`, or the format cannot hold the cells or the numbers; then nothing was written.
+    ArgumentError
+        If `parts` are not parts of one decomposition.
+    MissingDependencyError
+        If the format needs h5py or netCDF4 and that is not installed.
+
+    Warns
+    -----
+    MeshpartWarning
+        Once, if data or sets of the input are not in the mesh files but beside them, or were renamed.
+    """
+    parts = _checked(parts)
+    name, holds, suffix = find_format(format)
+    for part in parts:
+        refuse_what_it_lacks(part, name, holds)
+    notes: dict[str, bool] = {}
+    entries = []
+    with new_folder(path, overwrite=overwrite) as folder:
+        for done, part in enumerate(parts, 1):
+            file = fit(part, name, holds)
+            entries.append(_write(part, file, folder, suffix))
+            notes.update(file.notes)
+            if progress is not None:
+                progress(done)
+        write_manifest(folder, describe(parts, name, entries, notes))
+        if loud := [note for note, is_loud in notes.items() if is_loud]:
+            warnings.warn(f"{path}: {'; '.join(loud)}", MeshpartWarning, stacklevel=2)
 
 
 def _existing_file(path: Any) -> Path:
@@ -113,10 +181,8 @@ def _read_as(file_format: str, file: Path, meshio: Any) -> tuple[Mesh, list[str]
             if not missing:
                 return from_meshio(given), remarks
         except ImportError as error:
-            raise MissingDependencyError(
-                f"{file}: reading {file_format} needs {error.name or error}: pip install 'meshpart[formats]'"
-            ) from error
-        except READER_FAILS as error:
+            raise _needs_package(f"{file}: reading {file_format}", error) from error
+        except MESHIO_FAILS as error:
             raise FormatError(_reason(file_format, file, error, _said(heard))) from error
     raise FormatError("; ".join(missing))
 
@@ -129,6 +195,10 @@ def _reason(file_format: str, file: Path, error: BaseException, said: str) -> st
     if file_format == "medit" and re.match(rb"\s*\d", file.read_bytes()[:100]):
         return "it begins with a number, as METIS meshes do, which meshio does not read"
     return said or "it is no file of that format"
+
+
+def _needs_package(what: str, error: ImportError) -> MissingDependencyError:
+    return MissingDependencyError(f"{what} needs {error.name or error}: pip install 'meshpart[formats]'")
 
 
 def _said(heard: io.StringIO) -> str:
@@ -150,7 +220,7 @@ def _read_by_meshioplusplus(file: Path, failure: FormatError) -> tuple[Mesh, lis
         try:
             given = other.read(str(file))
             mesh = from_meshio(given)
-        except READER_FAILS as error:
+        except MESHIO_FAILS as error:
             raise FormatError(f"{failure}; meshioplusplus: {error}") from (failure.__cause__ or error)
     remarks = [f"read by meshioplusplus {other.__version__}, since {str(failure).removeprefix(f'{file}: ')}"]
     if said := _said(heard):
@@ -160,3 +230,47 @@ def _read_by_meshioplusplus(file: Path, failure: FormatError) -> tuple[Mesh, lis
     if any(block.type.startswith("polyhedron") for block in mesh.blocks):
         remarks.append(losses.REGROUPED)
     return mesh, remarks
+
+
+# -- writing ------------------------------------------------------------------------------------------------
+
+
+def _checked(parts: Iterable[Any]) -> list[SubMesh]:
+    """Return the parts as a list; refuse what does not belong together."""
+    if isinstance(parts, SubMesh) or not isinstance(parts, Iterable):
+        raise ArgumentError(f"parts must be a list of SubMesh, got {type(parts).__name__}")
+    listed = list(parts)
+    if not listed:
+        raise ArgumentError("there are no parts to write")
+    for part in listed:
+        if not isinstance(part, SubMesh):
+            raise ArgumentError(f"parts must be a list of SubMesh, got {type(part).__name__}")
+    numbers = [part.part for part in listed]
+    if len(set(numbers)) < len(numbers):
+        raise ArgumentError(f"each part is written once, got the parts {', '.join(map(str, numbers))}")
+    if len({(p.nparts, p.ghost_layers, p.cells.n_global, p.points.n_global, p.provenance) for p in listed}) > 1:
+        raise ArgumentError("the parts are not of one decomposition")
+    return listed
+
+
+def _write(part: SubMesh, file: PartFile, folder: Path, suffix: str) -> dict[str, Any]:
+    """Write the files of a part, and return what the manifest says of it."""
+    target = folder / f"part-{part.part:05}{suffix}"
+    beside = folder / f"part-{part.part:05}.npz"
+    arrays: dict[str, Any] = file.beside
+    with listening() as heard, meshio_with_every_type():
+        try:
+            file.mesh.write(str(target), file_format=file.name)
+            if arrays:
+                np.savez(beside, **arrays)
+        except ImportError as error:
+            raise _needs_package(f"writing {file.name}", error) from error
+        except MESHIO_FAILS as error:
+            said = f" ({_said(heard)})" if _said(heard) else ""
+            reason = f"{type(error).__name__}: {error}".rstrip(": ") + said
+            raise FormatError(f"part {part.part} cannot be written as {file.name}: {reason}") from error
+    if said := _said(heard):
+        if losses.DROPPED.search(said):
+            raise FormatError(f"part {part.part} cannot be written as {file.name}: {said}")
+        file.note(f"meshio: {said}")
+    return describe_part(part, target.name, beside.name if arrays else None)

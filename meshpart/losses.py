@@ -41,6 +41,9 @@ FATAL_WORDS = re.compile(
     r"|doesn't know Gmf(?!Corners|Ridges|Required|Normal|Tangent|\w+OnGeometric|SubDomain)\w+ type"
 )
 
+# What meshio prints where it writes less than it was given.
+DROPPED = re.compile(r"(?i)\b(skip|discard|unsupported|drop)")
+
 FLUENT_ZONE = rb"(?m)^\s*\(\s*((?:20|30)?12)\s*\(\s*[1-9a-f]\w*"  # of cells, up to its number
 
 SIGNS: dict[str, tuple[Sign, ...]] = {
@@ -75,8 +78,9 @@ SIGNS: dict[str, tuple[Sign, ...]] = {
 }
 
 # Where a file declares how many cells and how many points it has.
-COUNTS = {
+COUNTS: dict[str, tuple[bytes, ...]] = {  # of cells, of points
     "su2": (rb"(?m)^\s*(?:NELEM|MARKER_ELEMS)\s*=\s*(\d+)", rb"(?m)^\s*NPOIN\s*=\s*(\d+)"),
+    "xdmf": (rb"<Topology\b[^>]*\bNumberOfElements\s*=\s*[\"']\s*(\d+)",),
     "vtk": (rb"(?im)^CELL_TYPES\s+(\d+)", rb"(?im)^POINTS\s+(\d+)"),
     "vtu": (
         rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"']\s*(\d+)",

@@ -281,4 +281,8 @@ def as_mesh(mesh: Any) -> Mesh:
         return mesh
     if not hasattr(mesh, "points") or not hasattr(mesh, "cells"):
         raise MeshError(f"a mesh needs points and cells, got {type(mesh).__name__}")
+    if not isinstance(mesh.cells, dict | list | tuple):
+        raise MeshError(
+            f"cells must be a list of blocks, got {type(mesh.cells).__name__} (of a SubMesh, give its mesh)"
+        )
     return Mesh.from_meshio(mesh)

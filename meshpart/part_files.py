@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from meshpart.arrays import Array, Ids, starts
 from meshpart.blocks import CellBlock
 from meshpart.errors import FormatError
-from meshpart.formats import Arrays, Format
+from meshpart.formats import Arrays, Format, plain_type
 from meshpart.meshio_bridge import meshio_with_every_type, polyhedron_faces
 from meshpart.submesh import IndexMap, SubMesh
 
@@ -91,9 +92,10 @@ def refuse_what_it_lacks(part: SubMesh, name: str, holds: Format) -> None:
     if None in types:
         lacking = ", ".join(type_ for type_ in given if holds.type_of(type_) is None)
         raise FormatError(f"{name} files, as meshio writes them, hold no cells of type {lacking}")
-    if len(types) > 1 and ("polyhedron" in types or not holds.mixed):
-        one = "polyhedra or other cells, not both" if "polyhedron" in types else "cells of one type"
-        raise FormatError(f"{name} files, as meshio writes them, hold {one}, got {', '.join(given)}")
+    alone = types - (holds.mixed if holds.mixed is not None else types)
+    if len(types) > 1 and alone:
+        lonely = ", ".join(sorted(map(str, alone)))
+        raise FormatError(f"{name} files, as meshio writes them, hold {lonely} cells and no others, or none of these")
     if not types and not holds.empty:
         raise FormatError(f"part {part.part} has no cells, and {name} files must have some")
     for where, data in (("point_data", mesh.point_data), ("cell_data", mesh.cell_data)):
@@ -115,6 +117,7 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     """
     file, mesh = PartFile(name, holds), part.mesh
     layout = _layout(mesh.blocks, file)
+    cell_rows = rows_of_blocks(part)
     points = _Entities(
         kind="point",
         lengths=[mesh.n_points],
@@ -129,7 +132,7 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     cells = _Entities(
         kind="cell",
         lengths=[len(block) for block in mesh.blocks],
-        own={key: to_blocks(part, values) for key, values in _ids("Cell", part.cells, part.part).items()},
+        own={key: [values[rows] for rows in cell_rows] for key, values in _ids("Cell", part.cells, part.part).items()},
         data=mesh.cell_data,
         sets=mesh.cell_sets,
         gather=lambda blocks: [_join([blocks[number][rows] for number, rows in runs]) for _, runs in layout],
@@ -153,14 +156,14 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     return file
 
 
-def to_blocks(part: SubMesh, values: Array) -> Blocks:
-    """Return the rows of an array in a part's local order of cells as the rows of its blocks.
+def rows_of_blocks(part: SubMesh) -> list[Ids]:
+    """Return, for each block of a part's mesh, the local ids of its rows.
 
     Global ids run through the blocks in order, so sorting by them sorts by block.
     """
     by_block = np.argsort(part.cells.global_ids, kind="stable")
     offsets = starts([len(block) for block in part.mesh.blocks])
-    return [values[np.sort(by_block[first:last])] for first, last in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [np.sort(by_block[first:last]) for first, last in pairwise(offsets.tolist())]
 
 
 def _ids(kind: str, entities: IndexMap, part: int) -> dict[str, Array]:
@@ -213,7 +216,8 @@ def _place(
             file.note(f"{what} is named {key!r} in the file")
         kept[key] = blocks
     else:
-        file.beside[f"{entities.kind}_data/{name}"] = _join(blocks)
+        empty = np.zeros(0, values[0].dtype if values else np.int64)
+        file.beside[f"{entities.kind}_data/{name}"] = _join(blocks) if blocks else empty
         file.note(f"{what} is in the .npz files, since {file.name} files do not hold it", loud=loud)
 
 
@@ -238,9 +242,7 @@ def _plain(what: str, values: Blocks, file: PartFile) -> Blocks:
     (shape,) = shapes
     flat = () if math.prod(shape) == 1 else (math.prod(shape),)
     if shape != flat:
-        file.note(
-            f"{what} has {shape} numbers for each {what.split('_', maxsplit=1)[0]} and is written with {math.prod(shape)}"
-        )
+        file.note(f"{what} is {' x '.join(map(str, shape))} numbers and is written as {math.prod(shape)}")
     return [block.astype(plain, copy=False).reshape(len(block), *flat) for block in values]
 
 
@@ -251,8 +253,6 @@ def _mask(members: Ids, length: int) -> Array:
 
 
 def _join(arrays: Blocks) -> Array:
-    if not arrays:
-        return np.zeros(0)
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
@@ -285,7 +285,7 @@ def _layout(blocks: Iterable[CellBlock], file: PartFile) -> Layout:
     ]
     for block in blocks:
         written = file.holds.type_of(block.type)
-        if len(block) and written not in (block.type, re.sub(r"[0-9]+$", "", block.type)):
+        if len(block) and written != plain_type(block.type):
             file.note(f"cells of type {block.type} are written as {written}")
     if not file.holds.order:
         return runs
@@ -306,7 +306,7 @@ def _runs(block: CellBlock, file: PartFile) -> list[slice]:
     bounds = [0, *(np.flatnonzero(np.diff(block.row_lengths())) + 1).tolist(), len(block)]
     if len(bounds) > 2:
         file.note(f"blocks of {block.type} cells of several sizes are written as runs of one size")
-    return [slice(first, last) for first, last in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [slice(first, last) for first, last in pairwise(bounds)]
 
 
 def _nodes(blocks: tuple[CellBlock, ...], runs: list[tuple[int, slice]]) -> Any:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from meshpart import arguments
 from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
-from meshpart.mesh import as_mesh
+from meshpart.mesh import Mesh, as_mesh
 from meshpart.methods import Problem, choose
 from meshpart.submesh import Provenance, SubMesh, build_submeshes
 from meshpart.units import Units
@@ -86,28 +86,7 @@ def partition_labels(
         raise ArgumentError(
             f"labels cannot hold ghost layers (a cell may be a ghost of several parts), got ghost_layers={ghost_layers}"
         )
-    mesh = as_mesh(mesh)
-    nparts = arguments.integer("nparts", nparts, low=1)
-    _, solve = choose(method)
-    units = Units.of(mesh, keep_together)
-    if nparts > max(units.count, 1) and not allow_empty:
-        raise ArgumentError(
-            f"nparts is {nparts}, but there are only {units.count} cells or groups to share out; "
-            "allow_empty=True leaves the highest parts empty"
-        )
-    problem = Problem(
-        units=units,
-        nparts=max(1, min(nparts, units.count)),
-        cell_weights=cell_weights(mesh, weights),
-        imbalance=arguments.imbalance(imbalance),
-        seed=arguments.integer("seed", seed, low=0),
-        threads=arguments.threads(threads),
-    )
-    if problem.nparts == 1:
-        return np.zeros(mesh.n_cells, np.int32)
-    unit_labels = _checked(solve(problem), problem)
-    _warn_of_imbalance(unit_labels, problem, nparts)
-    return units.expand(unit_labels)
+    return _labels(as_mesh(mesh), nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
 
 
 def partition(
@@ -152,17 +131,7 @@ def partition(
     _check_ghost_layers(ghost_layers)
     nparts = arguments.integer("nparts", nparts, low=1)
     chosen = _chosen(only, nparts)
-    labels = partition_labels(
-        mesh,
-        nparts,
-        method=method,
-        imbalance=imbalance,
-        seed=seed,
-        weights=weights,
-        keep_together=keep_together,
-        allow_empty=allow_empty,
-        threads=threads,
-    )
+    labels = _labels(mesh, nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
     made = Provenance(choose(method)[0], nparts, __version__, float(imbalance), int(seed))
     return build_submeshes(mesh, labels, chosen, made, arguments.threads(threads))
 
@@ -214,6 +183,40 @@ def split(
     return build_submeshes(mesh, given.astype(np.int32), _chosen(only, most), made, arguments.threads(threads))
 
 
+def _labels(
+    mesh: Mesh,
+    nparts: Any,
+    method: Any,
+    imbalance: Any,
+    seed: Any,
+    weights: Any,
+    keep_together: Any,
+    allow_empty: bool,
+    threads: Any,
+) -> Labels:
+    nparts = arguments.integer("nparts", nparts, low=1)
+    _, solve = choose(method)
+    units = Units.of(mesh, keep_together)
+    if nparts > max(units.count, 1) and not allow_empty:
+        raise ArgumentError(
+            f"nparts is {nparts}, but there are only {units.count} cells or groups to share out; "
+            "allow_empty=True leaves the highest parts empty"
+        )
+    problem = Problem(
+        units=units,
+        nparts=max(1, min(nparts, units.count)),
+        cell_weights=cell_weights(mesh, weights),
+        imbalance=arguments.imbalance(imbalance),
+        seed=arguments.integer("seed", seed, low=0),
+        threads=arguments.threads(threads),
+    )
+    if problem.nparts == 1:
+        return np.zeros(mesh.n_cells, np.int32)
+    unit_labels = _checked(solve(problem), problem)
+    _warn_of_imbalance(unit_labels, problem, nparts)
+    return units.expand(unit_labels)
+
+
 def _check_ghost_layers(ghost_layers: object) -> None:
     if arguments.integer("ghost_layers", ghost_layers, low=0) > 0:
         raise ArgumentError(f"ghost layers of sub-meshes are not yet built, got ghost_layers={ghost_layers}")
@@ -257,5 +260,5 @@ def _warn_of_imbalance(labels: Labels, problem: Problem, nparts: int) -> None:
             f"part {heaviest} weighs {load * unit:g}, more than the {float(sought) * unit:g} that an "
             f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts",
             MeshpartWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

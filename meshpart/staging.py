@@ -40,13 +40,14 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Pat
     """
     place = _place(path)
     _refuse_to_replace(place, overwrite)
-    folder = place.with_name(f".{place.name}.{secrets.token_hex(4)}.new")
+    folder = place.with_name(f".meshpart-{secrets.token_hex(8)}.new")
     try:
         folder.mkdir()
     except OSError as error:
         raise FormatError(f"{path}: cannot write there: {error.strerror}") from error
     try:
         yield folder
+        _refuse_to_replace(place, overwrite)
         _move(folder, place)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -95,12 +96,10 @@ def _move(folder: Path, place: Path) -> None:
     try:
         if os.path.lexists(place):
             place.rename(old)
-        try:
-            folder.rename(place)
-        except OSError:
-            if old.exists():
-                old.rename(place)
-            raise
+        folder.rename(place)
     except OSError as error:
         raise FormatError(f"{place}: cannot write there: {error.strerror}") from error
+    finally:
+        if old.exists() and not os.path.lexists(place):
+            old.rename(place)
     shutil.rmtree(old, ignore_errors=True)

@@ -11,6 +11,7 @@ from carrying import with_everything
 from meshes import SQUARE
 
 from meshpart import Mesh, split
+from meshpart.errors import MeshError
 
 
 def given_by_a_caller() -> dict[str, Any]:
@@ -69,7 +70,7 @@ def test_ids_that_change_after_the_check_raise_and_do_not_crash(wrong: int) -> N
     triangles_ = np.array([[0, 1, 2], [0, 2, 3]])
     mesh = Mesh(SQUARE, [("triangle", triangles_)])
     triangles_[1, 1] = wrong
-    with pytest.raises(IndexError, match=rf"id {wrong} is outside 0..3: an array has changed since it was checked"):
+    with pytest.raises(MeshError, match=rf"id {wrong} is outside 0..3: an array has changed since it was checked"):
         split(mesh, [0, 1])
 
 
@@ -90,3 +91,9 @@ def test_contiguous_arrays_are_shared_and_not_copied() -> None:
     assert np.shares_memory(mesh.points, given["points"])
     assert np.shares_memory(mesh.blocks[0].nodes, given["blocks"][0][1])
     assert np.shares_memory(mesh.cell_data["c"][0], given["cell_data"]["c"][0])
+
+
+def test_a_submesh_given_as_a_mesh_is_refused_with_the_way_out() -> None:
+    part = split(Mesh(SQUARE, [("triangle", [[0, 1, 2], [0, 2, 3]])]), [0, 1])[0]
+    with pytest.raises(MeshError, match="of a SubMesh, give its mesh"):
+        split(part, [0])

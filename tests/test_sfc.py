@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from meshes import cubes, quads, separate, strip, tets, triangles
 
 from meshpart import Mesh, MeshError, partition, partition_labels
+from meshpart.methods.sfc import axis_scales
 
 Points = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
@@ -112,11 +113,23 @@ def test_the_pieces_of_a_long_mesh_are_as_wide_as_high() -> None:
     assert extents(mesh, partition_labels(mesh, 4)) == {(4.0, 4.0)}
 
 
-def test_a_thin_mesh_is_cut_across() -> None:
-    thin = Mesh(quads(8, 8).points * (1, 2.0**-6), quads(8, 8).blocks)
-    labels = partition_labels(thin, 8).reshape(8, 8)
-    assert np.all(labels == labels[0])
-    assert sorted(labels[0]) == list(range(8))
+@pytest.mark.parametrize("factors", [(1, 2.0**-6), (2.0**6, 1)])
+def test_markedly_stretched_cells_are_cut_like_square_ones(factors: tuple[float, float]) -> None:
+    square = quads(8, 8)
+    stretched = Mesh(square.points * factors, square.blocks)
+    assert_equal(partition_labels(stretched, 8), partition_labels(square, 8))
+
+
+def test_only_marked_stretching_of_cells_that_fill_their_space_changes_the_scales() -> None:
+    square, cube = quads(4, 4), cubes(3, 3, 3)
+    assert_equal(axis_scales(square), [1, 1])
+    assert_equal(axis_scales(Mesh(square.points * (1, 0.51), square.blocks)), [1, 1])
+    assert_equal(axis_scales(Mesh(square.points * (1, 0.25), square.blocks)), [0.25, 1])
+    assert_equal(axis_scales(Mesh(cube.points * (8, 1, 2), cube.blocks)), [0.125, 1, 0.5])
+    flat = np.insert(square.points * (1, 0.25), 1, 7.0, axis=1)  # in the plane of x and z
+    assert_equal(axis_scales(Mesh(flat, square.blocks)), [0.25, 1, 1])
+    curved = np.column_stack([square.points, 0.1 * square.points[:, 0] ** 2])
+    assert_equal(axis_scales(Mesh(curved, square.blocks)), [1, 1, 1])
 
 
 @pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 2)])

@@ -1,13 +1,30 @@
 // The table of contents of meshpart._core: functions over arrays.
 #include <pybind11/pybind11.h>
 
+#include <stdexcept>
+
 namespace meshpart::bindings {
 void bind_mesh(pybind11::module_& m);
 void bind_sfc(pybind11::module_& m);
 void bind_parts(pybind11::module_& m);
 }  // namespace meshpart::bindings
 
+namespace {
+
+// An id out of range in a kernel means that an array has changed since the mesh was checked.
+void translate(std::exception_ptr error) {
+    try {
+        if (error) std::rethrow_exception(error);
+    } catch (const std::out_of_range& found) {
+        const auto mesh_error = pybind11::module_::import("meshpart.errors").attr("MeshError");
+        pybind11::set_error(mesh_error, found.what());
+    }
+}
+
+}  // namespace
+
 PYBIND11_MODULE(_core, m) {
+    pybind11::register_local_exception_translator(translate);
     m.doc() = "The compiled core: functions over arrays, checked and documented by the Python modules that call them.";
     meshpart::bindings::bind_mesh(m);
     meshpart::bindings::bind_sfc(m);

@@ -49,7 +49,6 @@ void bind_parts(py::module_& m) {
             result["cell_complete"] = array(std::move(built.cell_complete));
             result["block_offsets"] = array(std::move(built.block_cells.offsets));
             result["block_cells"] = array(std::move(built.block_cells.entries));
-            result["block_rows"] = array(std::move(built.block_rows));
             result["node_offsets"] = array(std::move(built.block_nodes.offsets));
             result["nodes"] = array(std::move(built.block_nodes.entries));
             return result;

@@ -14,7 +14,7 @@ __extension__ using wide_t = __int128;
 // The weight before each position of the chain, with the searches that the cuts are made of.
 class Chain {
   public:
-    Chain(std::span<const weight_t> weights, index_t n, index_t nparts) : before_(n + 1), nparts_(nparts) {
+    Chain(std::span<const weight_t> weights, index_t n, index_t nparts) : before_(n + 1, 0), nparts_(nparts) {
         for (index_t i = 0; i < n; ++i) before_[i + 1] = before_[i] + (weights.empty() ? 1 : weights[i]);
     }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace meshpart {
 
 // Calls body(begin, end, worker) for consecutive ranges of at most `grain` that tile 0..count-1; workers are numbered
 // from 0 to threads-1 and take the next range when they are free. One worker runs in the caller's thread. The first
-// exception that a body throws is thrown again here, after the others have ended.
+// exception that a body throws is thrown again here, after the others have ended. Where the system gives fewer threads,
+// fewer do the work.
 //
 // Which worker gets which range is chance: a body must not let its result depend on it.
 template <class Body>
@@ -36,7 +38,10 @@ void parallel_for(index_t count, int threads, index_t grain, Body&& body) {
     const auto helpers = static_cast<int>(std::min<index_t>(threads, (count + grain - 1) / grain)) - 1;
     {
         std::vector<std::jthread> pool;
-        for (int worker = 1; worker <= helpers; ++worker) pool.emplace_back(work, worker);
+        try {
+            for (int worker = 1; worker <= helpers; ++worker) pool.emplace_back(work, worker);
+        } catch (const std::system_error&) {
+        }
         work(0);
     }
     if (error) std::rethrow_exception(error);

@@ -53,7 +53,6 @@ void lay_out_blocks(const MeshView& mesh, CsrView local_cells, int threads, Part
     std::partial_sum(rows.begin(), rows.end(), rows.begin());
     std::partial_sum(nodes.begin(), nodes.end(), nodes.begin());
     result.block_cells.entries.resize(rows.back());
-    result.block_rows.resize(rows.back());
     result.block_nodes.entries.resize(nodes.back());
     result.cell_complete.resize(local_cells.entries.size());
 }
@@ -105,7 +104,7 @@ LocalPoints local_points(part_t part, const PointOwnersView& owners, std::span<c
     return result;
 }
 
-// Writes the rows of one part: global ids, local ids, local nodes, and which cells are complete.
+// Writes the rows of one part: global ids, local nodes, and which cells are complete.
 void write_blocks(const MeshView& mesh, index_t i, CsrView local_cells, const LocalPoints& points,
                   const PointTable& table, Parts& result) {
     const index_t n_parts = local_cells.n_rows();
@@ -118,8 +117,7 @@ void write_blocks(const MeshView& mesh, index_t i, CsrView local_cells, const Lo
     const std::int32_t* number = table.rows().data();
     for (index_t local = 0; local < std::ssize(local_cells[i]); ++local) {
         const index_t cell = local_cells[i][local], block = block_of(cell);
-        result.block_cells.entries[row[block]] = cell;
-        result.block_rows[row[block]++] = local;
+        result.block_cells.entries[row[block]++] = cell;
         std::uint8_t complete = 1;
         for (const std::int32_t* end = number + mesh.row_length(block, cell); number < end; ++number) {
             const std::int32_t id = points.local_id[*number];

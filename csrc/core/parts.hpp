@@ -18,7 +18,6 @@ struct Parts {
     std::vector<std::uint8_t> point_complete;  // as points.entries
     Vector<std::uint8_t> cell_complete;        // as the local cells
     Csr block_cells;                           // global ids of a block's rows, in local order
-    Vector<index_t> block_rows;                // as block_cells.entries: their local ids
     Csr block_nodes;                           // the local point ids of those rows, one after another
 };
 

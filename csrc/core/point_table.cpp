@@ -14,12 +14,15 @@ void PointTable::read(const MeshView& mesh, std::span<const index_t> cells) {
         const index_t* offsets = mesh.cells.offsets.data();
         if (i + 2 * ahead < std::ssize(cells)) __builtin_prefetch(offsets + cells[i + 2 * ahead]);
         if (i + ahead < std::ssize(cells)) __builtin_prefetch(mesh.cells.entries.data() + offsets[cells[i + ahead]]);
-        for (const index_t point : mesh.cells[cells[i]]) {
+        const auto points = mesh.cells[cells[i]];
+        rows_.resize(rows_.size() + points.size());
+        std::int32_t* row = rows_.data() + rows_.size() - points.size();
+        for (const index_t point : points) {
             require_in_range(point, mesh.n_points);
             const std::int32_t number = number_of(point);
             cell_counts_[number] += last_cell_[number] != i;
             last_cell_[number] = static_cast<std::int32_t>(i);
-            rows_.push_back(number);
+            *row++ = number;
         }
     }
 }

@@ -8,6 +8,7 @@
 
 #include "checks.hpp"
 #include "types.hpp"
+#include "vector.hpp"
 
 namespace meshpart {
 
@@ -37,7 +38,8 @@ class PointTable {
     std::vector<Entry> entries_;
     int shift_ = 0;
     std::vector<index_t> points_;
-    std::vector<std::int32_t> cell_counts_, last_cell_, rows_;
+    std::vector<std::int32_t> cell_counts_, last_cell_;
+    Vector<std::int32_t> rows_;
 
     std::int32_t number_of(index_t point);
     Entry& find(index_t point);

@@ -21,7 +21,7 @@ using Rows = std::vector<Ids>;
 
 // What build_parts is to find, as plain vectors.
 struct Expected {
-    Rows points, block_cells, block_rows, block_nodes;
+    Rows points, block_cells, block_nodes;
     Ids n_owned_points;
     std::vector<part_t> ghost_owners;
     Flags point_complete, cell_complete;
@@ -64,18 +64,15 @@ Expected slow_parts(const Mesh& mesh, const std::vector<part_t>& parts, const Ro
     }
     for (index_t block = 0; block < mesh.n_blocks(); ++block) {
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            Ids cells, rows, nodes;
-            for (index_t row = 0; row < std::ssize(local_cells[i]); ++row) {
-                const index_t cell = local_cells[i][row];
+            Ids cells, nodes;
+            for (const index_t cell : local_cells[i]) {
                 if (mesh.block_of(cell) != block) continue;
                 cells.push_back(cell);
-                rows.push_back(row);
                 for (const index_t point : mesh.cell(cell)) {
                     nodes.push_back(std::ranges::find(result.points[i], point) - result.points[i].begin());
                 }
             }
             result.block_cells.push_back(cells);
-            result.block_rows.push_back(rows);
             result.block_nodes.push_back(nodes);
         }
     }
@@ -95,7 +92,6 @@ Rows rows_of(const Csr& csr, const Values& values) {
 Expected plain_parts(const Parts& found) {
     return {rows_of(found.points, found.points.entries),
             rows_of(found.block_cells, found.block_cells.entries),
-            rows_of(found.block_cells, found.block_rows),
             rows_of(found.block_nodes, found.block_nodes.entries),
             plain(found.n_owned_points),
             plain(found.ghost_owners),
@@ -159,7 +155,6 @@ void check(const Mesh& mesh, const Labels& labels, index_t nparts, const std::ve
     REQUIRE(found.point_complete == expected.point_complete);
     REQUIRE(found.cell_complete == expected.cell_complete);
     REQUIRE(found.block_cells == expected.block_cells);
-    REQUIRE(found.block_rows == expected.block_rows);
     REQUIRE(found.block_nodes == expected.block_nodes);
     REQUIRE(parts_of(mesh, parts, local_cells, owners, 4) == found);
 }
@@ -178,7 +173,6 @@ TEST_CASE("two quads in two parts: local numbers, owners and what is complete") 
     CHECK(found.point_complete == Flags{1, 0, 1, 0, 1, 1, 0, 0});
     CHECK(found.cell_complete == Flags{0, 0});
     CHECK(found.block_cells == Rows{{0}, {1}});
-    CHECK(found.block_rows == Rows{{0}, {0}});
     CHECK(found.block_nodes == Rows{{0, 1, 3, 2}, {2, 0, 1, 3}});  // of cell 0 the points 0 1 4 3, of cell 1: 1 2 5 4
 }
 
@@ -194,7 +188,6 @@ TEST_CASE("with its neighbour as a ghost a cell is complete, and local cells may
     CHECK(found.ghost_owners == std::vector<part_t>{1, 1});
     CHECK(found.cell_complete == Flags{1, 1, 1, 1});
     CHECK(found.block_cells == Rows{{0}, {}, {2, 1}, {3}});
-    CHECK(found.block_rows == Rows{{0}, {}, {1, 2}, {3}});
     CHECK(found.block_nodes == Rows{{1, 3}, {}, {0, 1, 3, 2, 4, 0, 2, 5}, {4, 5}});
 }
 
