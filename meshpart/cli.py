@@ -20,6 +20,7 @@ from meshpart.methods import METHODS
 from meshpart.partition import partition
 from meshpart.submesh import SubMesh
 from meshpart.version import __version__
+from meshpart.weights import cell_weights
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -95,11 +96,12 @@ def partition_command(
     with _step(f"reading {mesh_path}"):
         mesh = read(mesh_path)
     with _step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
+        load = _weights(weights)
         groups = keep_together[0] if len(keep_together) == 1 else list(keep_together) or None
-        parts = partition(mesh, nparts, weights=_weights(weights), keep_together=groups, **options)
+        parts = partition(mesh, nparts, weights=load, keep_together=groups, **options)
     with _bar(f"writing {output}", nparts) as advance:
         write_parts(parts, output, format=file_format, overwrite=overwrite, progress=advance)
-    summary = {"mesh": mesh_path, "out": output, **_summary(parts)}
+    summary = {"mesh": mesh_path, "out": output, **_summary(mesh, parts, load)}
     click.echo(json.dumps(summary, indent=2) if as_json else _summary_text(summary))
 
 
@@ -132,45 +134,50 @@ def _weights(given: tuple[str, ...]) -> str | dict[str, float] | None:
     return numbers
 
 
-def _summary(parts: list[SubMesh]) -> dict[str, Any]:
-    provenance = parts[0].provenance
-    cells = [part.cells.n_owned for part in parts]
+def _summary(mesh: Mesh, parts: list[SubMesh], weights: Any) -> dict[str, Any]:
+    """Return what was done, part by part; the load is what was balanced: weights, or cells that are not attached."""
+    given = cell_weights(mesh, weights)
+    loads = (mesh.kinds != ATTACHED).astype(float) if given is None else given.values * given.unit
+    rows = [
+        {
+            "part": part.part,
+            "load": float(loads[part.cells.global_ids].sum()),
+            "cells": part.cells.n_owned,
+            "points": part.points.n_owned,
+            "ghost_points": part.points.n_ghost,
+        }
+        for part in parts
+    ]
+    total = sum(row["load"] for row in rows)
     return {
-        "method": provenance.method,
-        "seed": provenance.seed,
+        "method": parts[0].provenance.method,
+        "seed": parts[0].provenance.seed,
         "nparts": len(parts),
-        "cells": parts[0].cells.n_global,
-        "points": parts[0].points.n_global,
-        "cell_imbalance": max(cells) * len(parts) / sum(cells) - 1 if sum(cells) else 0.0,
-        "parts": [
-            {"part": part.part, "cells": n, "points": part.points.n_owned, "ghost_points": part.points.n_ghost}
-            for part, n in zip(parts, cells, strict=True)
-        ],
+        "cells": mesh.n_cells,
+        "points": mesh.n_points,
+        "imbalance": max(row["load"] for row in rows) * len(parts) / total - 1 if total else 0.0,
+        "parts": rows,
     }
 
 
 def _summary_text(summary: dict[str, Any]) -> str:
-    columns = ("cells", "points", "ghost_points")
+    columns = ("load", "cells", "points", "ghost_points")
     rows = summary["parts"]
-    lines = [f"{'part':>8} {'cells':>12} {'points':>12} {'ghost points':>14}"]
+    lines = [f"{'part':>8}" + "".join(f"{column.replace('_', ' '):>14}" for column in columns)]
     if len(rows) <= MOST_PARTS_SHOWN:
-        lines += [_row(str(row["part"]), *(row[name] for name in columns)) for row in rows]
+        lines += [_row(str(row["part"]), [row[column] for column in columns]) for row in rows]
     for name, pick in (("least", min), ("mean", np.mean), ("most", max)):
-        lines.append(_row(name, *(pick([row[column] for row in rows]) for column in columns)))
+        lines.append(_row(name, [pick([row[column] for row in rows]) for column in columns]))
     lines.append(
         f"{summary['cells']} cells and {summary['points']} points in {summary['nparts']} parts by "
-        f"{summary['method']}; the largest has {100 * summary['cell_imbalance']:.2f} % more cells than the mean"
+        f"{summary['method']}; the heaviest is {100 * summary['imbalance']:.2f} % above the mean"
     )
     lines.append(f"written to {summary['out']}")
     return "\n".join(lines)
 
 
-def _row(name: str, cells: float, points: float, ghosts: float) -> str:
-    return f"{name:>8} {_number(cells):>12} {_number(points):>12} {_number(ghosts):>14}"
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) else f"{value:.1f}"
+def _row(name: str, values: list[float]) -> str:
+    return f"{name:>8}" + "".join(f"{value:>14.10g}" for value in values)
 
 
 def _facts(mesh: Mesh) -> dict[str, Any]:

@@ -190,11 +190,16 @@ def _read_as(file_format: str, file: Path, meshio: Any) -> tuple[Mesh, list[str]
 def _reason(file_format: str, file: Path, error: BaseException, said: str) -> str:
     """Return why a reader failed: its error, or what it said before it ended the process."""
     if not isinstance(error, SystemExit):
-        return f"{type(error).__name__}: {error}".rstrip(": ")
+        return _named(error)
     said = re.sub(r"(; )?Couldn't read file .*", "", said)
     if file_format == "medit" and re.match(rb"\s*\d", file.read_bytes()[:100]):
         return "it begins with a number, as METIS meshes do, which meshio does not read"
     return said or "it is no file of that format"
+
+
+def _named(error: BaseException) -> str:
+    """Return an error's type and message in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
 
 
 def _needs_package(what: str, error: ImportError) -> MissingDependencyError:
@@ -267,8 +272,7 @@ def _write(part: SubMesh, file: PartFile, folder: Path, suffix: str) -> dict[str
             raise _needs_package(f"writing {file.name}", error) from error
         except MESHIO_FAILS as error:
             said = f" ({_said(heard)})" if _said(heard) else ""
-            reason = f"{type(error).__name__}: {error}".rstrip(": ") + said
-            raise FormatError(f"part {part.part} cannot be written as {file.name}: {reason}") from error
+            raise FormatError(f"part {part.part} cannot be written as {file.name}: {_named(error)}{said}") from error
     if said := _said(heard):
         if losses.DROPPED.search(said):
             raise FormatError(f"part {part.part} cannot be written as {file.name}: {said}")

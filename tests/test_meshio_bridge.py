@@ -1,106 +1,79 @@
-"""There and back: nothing is lost between meshio and the mesh, and what meshio holds does not change."""
+"""To meshio and back; what meshio keeps beside its mesh; the types that it is lent."""
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from types import SimpleNamespace
 
 import meshio
 import numpy as np
 import pytest
-import reference
-from carrying import with_everything
-from meshes import DRAWN, QUAD, SQUARE, polygons, two_cube_polyhedra
 
-from meshpart import CellBlock, Mesh, MeshError, split
-from meshpart.mesh import as_mesh
+from meshpart import Mesh
+from meshpart.cells import CELL_TYPES
+from meshpart.meshio_bridge import meshio_with_every_type
 
-
-@pytest.mark.parametrize("mesh", [*(mesh for mesh in DRAWN if mesh != polygons()), with_everything()], ids=repr)
-def test_a_mesh_comes_back_from_meshio_as_it_went(mesh: Mesh) -> None:
-    assert Mesh.from_meshio(mesh.to_meshio()) == mesh
+TRIANGLES = [("triangle", [[0, 1, 2], [1, 2, 3]])]
+POINTS = np.arange(12.0).reshape(4, 3)
 
 
-@pytest.mark.parametrize(
-    ("type_", "n_points"), [("wedge15", 15), ("pyramid13", 13), ("hexahedron24", 24), ("quadratic_polygon8", 8)]
-)
-def test_types_that_meshio_cannot_build_come_back_too(type_: str, n_points: int) -> None:
-    mesh = Mesh(np.arange(3.0 * n_points).reshape(n_points, 3), [(type_, [range(n_points)])])
-    if type_ != "quadratic_polygon8":
-        with pytest.raises(KeyError, match=type_):
-            meshio.CellBlock(type_, [range(n_points)])
-    assert Mesh.from_meshio(mesh.to_meshio()) == mesh
-
-
-def test_polygons_of_one_size_come_back_from_meshio_and_those_of_several_are_refused() -> None:
-    mesh = Mesh(polygons().points, [("polygon", [[0, 1, 3, 5], [1, 2, 4, 3]])])
-    assert Mesh.from_meshio(mesh.to_meshio()) == mesh
-    with pytest.raises(MeshError, match="a meshio block holds polygons of one size, got 3 to 5 points"):
-        polygons().to_meshio()
-
-
-def test_meshio_gets_every_array_with_its_dtype() -> None:
-    mesh = with_everything()
-    made = mesh.to_meshio()
-    assert made.points.dtype == np.float32
-    assert [block.type for block in made.cells] == ["quad", "triangle", "line"]
-    assert [block.dim for block in made.cells] == [2, 2, 1]
-    assert made.cells[0].tags == ["plate"]
-    assert [array.dtype for array in made.cell_data["number"]] == [np.int16] * 3
-    assert made.cell_sets["all"][0].tolist() == [1, 0]
-    assert made.cell_sets["gmsh:bounding_entities"][1] is None
-    assert made.gmsh_periodic[0][1] == (7, 5)
-    assert made.gmsh_periodic[0][3].tolist() == [[2, 0], [3, 5]]
-    assert made.info == {"reader": "none"}
-
-
-def test_signed_tags_of_gmsh_are_taken_for_no_cells() -> None:
+def test_med_families_become_sets_and_an_entity_may_be_in_several() -> None:
     given = meshio.Mesh(
-        np.array(SQUARE), QUAD, cell_sets={"gmsh:bounding_entities": [np.array([-7, 9])], "s": [np.array([0])]}
+        POINTS,
+        [*TRIANGLES, ("line", [[0, 1]])],
+        point_data={"point_tags": np.array([0, 2, 3, 2])},
+        cell_data={"cell_tags": [np.array([-6, -7]), np.array([-7])]},
     )
+    given.point_tags = {2: ["fixed"], 3: ["fixed", "loaded"]}
+    given.cell_tags = {-6: ["steel"], -7: ["steel", "hot"]}
     mesh = Mesh.from_meshio(given)
-    assert list(mesh.cell_sets) == ["s"]
-    assert mesh.block_data["gmsh:bounding_entities"][0].tolist() == [-7, 9]
+    assert {name: m.tolist() for name, m in mesh.point_sets.items()} == {"fixed": [1, 2, 3], "loaded": [2]}
+    assert {name: [m.tolist() for m in sets] for name, sets in mesh.cell_sets.items()} == {
+        "steel": [[0, 1], [0]],
+        "hot": [[1], [0]],
+    }
+    assert mesh.cell_data["cell_tags"][0].tolist() == [-6, -7]
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        {"quad": np.array([[0, 1, 2, 3]]), "line": np.array([[0, 1]])},
-        [("quad", np.array([[0, 1, 2, 3]])), ("line", np.array([[0, 1]]))],
-        [("quad", [[0, 1, 2, 3]]), ("line", [[0, 1]])],
-        [meshio.CellBlock("quad", [[0, 1, 2, 3]]), meshio.CellBlock("line", [[0, 1]])],
-        [CellBlock("quad", [[0, 1, 2, 3]]), CellBlock("line", [[0, 1]])],
-    ],
-    ids=["dict", "tuples", "tuples of lists", "meshio.CellBlock", "CellBlock"],
-)
-def test_anything_with_points_and_cells_is_a_mesh(cells: Any) -> None:
-    given = type("Alike", (), {"points": np.array(SQUARE), "cells": cells})()
-    assert as_mesh(given) == Mesh(SQUARE, [*QUAD, ("line", [[0, 1]])])
+def test_names_of_families_without_numbers_are_no_sets() -> None:
+    given = meshio.Mesh(POINTS, TRIANGLES)
+    given.cell_tags = {-6: ["steel"]}
+    assert Mesh.from_meshio(given).cell_sets == {}
 
 
-def test_a_meshio_mesh_is_taken_by_every_function_without_being_changed() -> None:
-    given, untouched = with_everything().to_meshio(), with_everything().to_meshio()
-    parts = split(given, [0, 1, 0])
-    assert [part.cells.global_ids.tolist() for part in parts] == [[0, 2], [1]]
-    assert vars(given).keys() == vars(untouched).keys()
-    assert Mesh.from_meshio(given) == Mesh.from_meshio(untouched) == with_everything()
-    assert [set_ is None for set_ in given.cell_sets["gmsh:bounding_entities"]] == [False, True, False]
+def test_anything_with_points_and_cells_is_taken() -> None:
+    given = SimpleNamespace(points=POINTS.tolist(), cells={"triangle": TRIANGLES[0][1]})
+    assert Mesh.from_meshio(given) == Mesh(POINTS, TRIANGLES)
 
 
-def test_a_meshio_block_without_cells_is_a_block_without_cells() -> None:
-    # meshio makes a float array of shape (0,) of it
-    given = meshio.Mesh(np.array(SQUARE), [("quad", []), ("triangle", [[0, 1, 2]])])
-    assert [len(block) for block in Mesh.from_meshio(given).blocks] == [0, 1]
+def test_meshio_is_lent_every_type_and_gives_them_back() -> None:
+    dims, sizes = meshio._mesh.topological_dimension, meshio._common.num_nodes_per_cell
+    before = dict(dims), dict(sizes)
+    with meshio_with_every_type() as module:
+        assert module is meshio
+        assert set(CELL_TYPES) <= set(dims)
+        assert meshio.CellBlock("wedge15", [range(15)]).dim == 3
+        assert sizes["wedge12"] == 12
+        assert all(dims[name] == dim for name, dim in before[0].items())
+    assert (dict(dims), dict(sizes)) == before
+    with pytest.raises(KeyError):
+        meshio.CellBlock("wedge15", [range(15)])
 
 
-def test_polyhedra_of_meshio_come_as_lists_of_faces() -> None:
-    mesh = two_cube_polyhedra()
-    made = mesh.to_meshio()
-    assert [len(cell) for cell in made.cells[0].data] == [6, 6]
-    assert made.cells[0].data[1][0].tolist() == list(reference.faces_of_block(mesh, 0)[1][0])
+def test_the_last_user_of_the_types_gives_them_back() -> None:
+    inside, leave = threading.Event(), threading.Event()
 
+    def use() -> None:
+        with meshio_with_every_type():
+            inside.set()
+            leave.wait(10)
 
-@pytest.mark.parametrize("given", [5, None, "wing.msh", np.zeros((4, 2)), {"points": SQUARE, "cells": QUAD}])
-def test_what_is_no_mesh_is_refused(given: Any) -> None:
-    with pytest.raises(MeshError, match=f"a mesh needs points and cells, got {type(given).__name__}"):
-        split(given, [0])
+    other = threading.Thread(target=use)
+    other.start()
+    inside.wait(10)
+    with meshio_with_every_type():
+        pass
+    assert meshio.CellBlock("wedge15", [range(15)]).dim == 3  # the other thread still uses them
+    leave.set()
+    other.join()
+    assert "wedge15" not in meshio._mesh.topological_dimension

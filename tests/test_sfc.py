@@ -127,7 +127,7 @@ def test_only_marked_stretching_of_cells_that_fill_their_space_changes_the_scale
     assert_equal(axis_scales(Mesh(square.points * (1, 0.25), square.blocks)), [0.25, 1])
     assert_equal(axis_scales(Mesh(cube.points * (8, 1, 2), cube.blocks)), [0.125, 1, 0.5])
     flat = np.insert(square.points * (1, 0.25), 1, 7.0, axis=1)  # in the plane of x and z
-    assert_equal(axis_scales(Mesh(flat, square.blocks)), [0.25, 1, 1])
+    assert_equal(axis_scales(Mesh(flat, square.blocks))[[0, 2]], [0.25, 1])
     curved = np.column_stack([square.points, 0.1 * square.points[:, 0] ** 2])
     assert_equal(axis_scales(Mesh(curved, square.blocks)), [1, 1, 1])
 
