@@ -139,9 +139,10 @@ GMSH = f"""vertex line {SURFACE} {VOLUME} line3 line4 line5 line6 line7 line8 li
 
 NUMBERS_AND_VECTORS = Arrays(sizes=frozenset({1, *range(3, 1000)}))  # meshio adds a third to two numbers
 XDMF_ARRAYS = Arrays(sizes=frozenset({1, 2, 3, 6, 9}))
-GMSH_ARRAYS = Arrays(frozenset({"float64"}), frozenset({1, 3, 9}))
+GMSH_ARRAYS = Arrays(frozenset({"float64"}), frozenset({1, 3, 9}))  # of points; of cells in several blocks none is read
 DOUBLES = Arrays(frozenset({"float64"}), frozenset({1}))
 
+# Of exodus, arrays of points come back to meshio, but other readers of Exodus find other numbers there.
 FORMATS = {
     "vtu": Format(
         (".vtu",),
@@ -151,14 +152,6 @@ FORMATS = {
         encode=_xml,
         point_dtypes=REAL,
         mixed=_types(VTK_XML),
-    ),
-    "vtk": Format(
-        (".vtk",),
-        _types(VTK_XML),
-        NUMBERS_AND_VECTORS,
-        NUMBERS_AND_VECTORS,
-        encode=_percent,
-        point_dtypes=REAL,
     ),
     "vtk42": Format(
         (".vtk",),
@@ -183,7 +176,6 @@ FORMATS = {
         (".e", ".exo", ".ex2"),
         _types(f"""vertex line {SURFACE} {VOLUME} line3 triangle6 triangle7 quad5 quad9 {SERENDIPITY} tetra4 tetra8
             tetra10 tetra14 hexahedron9 hexahedron27"""),
-        Arrays(),
         point_sets=True,
         names=r"[!-~]{1,32}",
         dims=(2, 3),
@@ -205,7 +197,6 @@ FORMATS = {
     "gmsh22": Format(
         (".msh",),
         _types(GMSH),
-        GMSH_ARRAYS,
         GMSH_ARRAYS,
         cell_tags=frozenset({"gmsh:physical", "gmsh:geometrical"}),
         names=r'(?!(cell_tags|gmsh:dim_tags)$)[^"\n]+',
@@ -243,7 +234,9 @@ FORMATS = {
         order=_words(f"{SURFACE} triangle6 quad8 {VOLUME} tetra10 pyramid13 wedge15 hexahedron20 line vertex"),
     ),
     "ansys": Format((".msh",), _types(f"{SURFACE} {VOLUME}"), dims=(2, 3)),
-    "avsucd": Format((".avs",), _types(f"vertex line {SURFACE} {VOLUME}"), cell_tags=frozenset({"avsucd:material"})),
+    "avsucd": Format(
+        (".avs",), _types(f"vertex line {SURFACE} {VOLUME}"), cell_tags=frozenset({"avsucd:material"}), empty=False
+    ),
     "cgns": Format((".cgns",), _types("tetra"), order=("tetra",), empty=False),
     "dolfin-xml": Format((".xml",), _types("triangle tetra"), dims=(2, 3), mixed=frozenset(), empty=False),
     "h5m": Format(
@@ -301,8 +294,9 @@ UNFIT = {
     "wkt": "it holds triangles without their points' ids",
 }
 
-# gmsh22 for all of gmsh: in format 4.1 meshio writes the points of a mesh of several blocks in another order, or none.
-OTHER_NAMES = {"gmsh": "gmsh22", "msh": "gmsh22", "vtk51": "vtk42"}
+# Older versions of two formats: in gmsh's 4.1 meshio writes the points of a mesh of several blocks in another order, or
+# not at all; in VTK's 5.1 it gives integers types that VTK does not know.
+OTHER_NAMES = {"gmsh": "gmsh22", "msh": "gmsh22", "vtk": "vtk42", "vtk51": "vtk42"}
 
 
 def find_format(name: object) -> tuple[str, Format, str]:

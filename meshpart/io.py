@@ -19,7 +19,7 @@ from meshpart.errors import ArgumentError, FormatError, MeshpartWarning, Missing
 from meshpart.formats import find_format
 from meshpart.manifest import describe, describe_part
 from meshpart.mesh import Mesh
-from meshpart.meshio_bridge import from_meshio, meshio_with_every_type
+from meshpart.meshio_bridge import from_meshio, patched_meshio
 from meshpart.part_files import PartFile, fit, refuse_what_it_lacks
 from meshpart.quiet import listening
 from meshpart.staging import new_folder, write_manifest
@@ -152,7 +152,7 @@ def _existing_file(path: Any) -> Path:
 def _read_by_meshio(file: Path) -> tuple[Mesh, list[str]]:
     """Return the mesh, and what is to be said of it; try each format that has the file's suffix."""
     failures = []
-    with meshio_with_every_type() as meshio:
+    with patched_meshio() as meshio:
         for file_format in _formats_of(file, meshio.extension_to_filetypes):
             try:
                 return _read_as(file_format, file, meshio)
@@ -263,7 +263,7 @@ def _write(part: SubMesh, file: PartFile, folder: Path, suffix: str) -> dict[str
     target = folder / f"part-{part.part:05}{suffix}"
     beside = folder / f"part-{part.part:05}.npz"
     arrays: dict[str, Any] = file.beside
-    with listening() as heard, meshio_with_every_type():
+    with listening() as heard, patched_meshio():
         try:
             file.mesh.write(str(target), file_format=file.name)
             if arrays:

@@ -13,30 +13,31 @@ import numpy as np
 from meshpart.arrays import Array, Ids
 from meshpart.blocks import CellBlock
 from meshpart.cells import CELL_TYPES, cell_type
+from meshpart.ending import open_ending
 from meshpart.errors import MeshError
 from meshpart.mesh import Mesh
 
 if TYPE_CHECKING:
     import meshio
 
+MODULES_THAT_OPEN = ("meshio._files", "meshio.tetgen._tetgen")  # the files of readers that may miss the end
 NO_CELL_SETS = ("gmsh:bounding_entities",)  # meshio keeps these among the cell sets; they hold no cells
 
 
 @contextmanager
-def meshio_with_every_type() -> Iterator[Any]:
-    """Import meshio, and lend it the cell types whose size or dimension its tables lack, until the last user leaves.
+def patched_meshio() -> Iterator[Any]:
+    """Import meshio, and lend it what it lacks until the last user leaves.
 
-    Its readers and writers know types, such as wedge15, pyramid13 and tetra4, that its classes then refuse with a
-    KeyError.
+    Lent are the cell types whose size or dimension is not in its tables: its readers and writers know types, such as
+    wedge15, pyramid13 and tetra4, that its classes then refuse with a KeyError. And files that end: several of its
+    readers would read on for ever in a file that is cut short.
 
     Yields
     ------
     meshio : module
     """
     module = import_module("meshio")
-    dims = import_module("meshio._mesh").topological_dimension
-    sizes = import_module("meshio._common").num_nodes_per_cell
-    _loan.take(dims, sizes)
+    _loan.take()
     try:
         yield module
     finally:
@@ -154,16 +155,20 @@ def _families(names_of: Mapping[Any, Sequence[str]], tags: Any) -> dict[str, lis
 
 
 class _Loan:
-    """Cell types that meshio's tables lack, lent to it while anyone needs them."""
+    """What meshio's modules lack, lent to them while anyone needs it; what they have stays as it is."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._lent: list[tuple[dict[str, int], str]] = []
+        self._lent: list[tuple[dict[str, Any], str]] = []
 
-    def take(self, dims: dict[str, int], sizes: dict[str, int]) -> None:
+    def take(self) -> None:
         with self._lock:
             self._users += 1
+            for module in MODULES_THAT_OPEN:
+                self._lend(vars(import_module(module)), "open", open_ending)
+            dims = import_module("meshio._mesh").topological_dimension
+            sizes = import_module("meshio._common").num_nodes_per_cell
             for name, kind in CELL_TYPES.items():
                 self._lend(dims, name, kind.dim)
                 if kind.n_points is not None:
@@ -177,7 +182,7 @@ class _Loan:
                     del table[name]
                 self._lent.clear()
 
-    def _lend(self, table: dict[str, int], name: str, value: int) -> None:
+    def _lend(self, table: dict[str, Any], name: str, value: object) -> None:
         if name not in table:
             table[name] = value
             self._lent.append((table, name))

@@ -16,7 +16,7 @@ from meshpart.arrays import Array, Ids, starts
 from meshpart.blocks import CellBlock
 from meshpart.errors import FormatError
 from meshpart.formats import Arrays, Format, plain_type
-from meshpart.meshio_bridge import meshio_with_every_type, polyhedron_faces
+from meshpart.meshio_bridge import patched_meshio, polyhedron_faces
 from meshpart.submesh import IndexMap, SubMesh
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     )
     point_data, point_sets = _fit_entities(points, file)
     cell_data, cell_sets = _fit_entities(cells, file)
-    with meshio_with_every_type() as meshio:
+    with patched_meshio() as meshio:
         file.mesh = meshio.Mesh(
             points=_points(mesh.points, file),
             cells=[meshio.CellBlock(type_, _nodes(mesh.blocks, runs)) for type_, runs in layout],

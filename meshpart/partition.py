@@ -249,8 +249,11 @@ def _checked(labels: Any, problem: Problem) -> Labels:
 
 
 def _warn_of_imbalance(labels: Labels, problem: Problem, nparts: int) -> None:
-    loads = np.zeros(problem.nparts, np.int64)
-    np.add.at(loads, labels, 1 if problem.weights is None else problem.weights)
+    if problem.weights is None:
+        loads = np.bincount(labels, minlength=problem.nparts)
+    else:
+        loads = np.zeros(problem.nparts, np.int64)
+        np.add.at(loads, labels, problem.weights)  # exact, which bincount's floats are not
     sought = (1 + problem.imbalance) * -(-int(loads.sum()) // nparts)
     heaviest = int(loads.argmax())
     load = int(loads[heaviest])

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 STREAMS = ("stdout", "stderr")
+
+MOST_KEPT = 256
 
 _lock = threading.Lock()
 _listening: dict[int, io.StringIO] = {}  # by thread: who listens keeps what that thread prints
@@ -35,6 +38,11 @@ class _PerThread:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_listening.get(threading.get_ident(), self.stream), name)
+
+
+# Stand-ins live on after use, the latest ones by the stream they stand for: print() holds sys.stdout without owning it
+# (CPython up to 3.13), so that freeing a stand-in while another thread prints through it would crash the interpreter.
+_kept: OrderedDict[int, _PerThread] = OrderedDict()
 
 
 @contextmanager
@@ -63,7 +71,7 @@ def listening() -> Iterator[io.StringIO]:
             for name in STREAMS:
                 stream = getattr(sys, name)
                 if not isinstance(stream, _PerThread):
-                    setattr(sys, name, _PerThread(stream))
+                    setattr(sys, name, _stand_in(stream))
         yield heard
     finally:
         with _lock:
@@ -73,6 +81,14 @@ def listening() -> Iterator[io.StringIO]:
                 _listening[thread] = outer
             if not _listening:
                 _restore()
+
+
+def _stand_in(stream: Any) -> _PerThread:
+    stand_in = _kept.pop(id(stream), None) or _PerThread(stream)  # a kept one keeps its stream, so the id is its own
+    _kept[id(stream)] = stand_in
+    if len(_kept) > MOST_KEPT:
+        _kept.popitem(last=False)
+    return stand_in
 
 
 def _restore() -> None:

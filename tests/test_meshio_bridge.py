@@ -11,7 +11,7 @@ import pytest
 
 from meshpart import Mesh
 from meshpart.cells import CELL_TYPES
-from meshpart.meshio_bridge import meshio_with_every_type
+from meshpart.meshio_bridge import patched_meshio
 
 TRIANGLES = [("triangle", [[0, 1, 2], [1, 2, 3]])]
 POINTS = np.arange(12.0).reshape(4, 3)
@@ -49,7 +49,7 @@ def test_anything_with_points_and_cells_is_taken() -> None:
 def test_meshio_is_lent_every_type_and_gives_them_back() -> None:
     dims, sizes = meshio._mesh.topological_dimension, meshio._common.num_nodes_per_cell
     before = dict(dims), dict(sizes)
-    with meshio_with_every_type() as module:
+    with patched_meshio() as module:
         assert module is meshio
         assert set(CELL_TYPES) <= set(dims)
         assert meshio.CellBlock("wedge15", [range(15)]).dim == 3
@@ -64,14 +64,14 @@ def test_the_last_user_of_the_types_gives_them_back() -> None:
     inside, leave = threading.Event(), threading.Event()
 
     def use() -> None:
-        with meshio_with_every_type():
+        with patched_meshio():
             inside.set()
             leave.wait(10)
 
     other = threading.Thread(target=use)
     other.start()
     inside.wait(10)
-    with meshio_with_every_type():
+    with patched_meshio():
         pass
     assert meshio.CellBlock("wedge15", [range(15)]).dim == 3  # the other thread still uses them
     leave.set()

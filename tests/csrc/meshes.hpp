@@ -23,8 +23,8 @@ struct CellType {
 
 inline constexpr CellType vertex{0, 1, 1}, line{1, 2, 2}, line3{1, 2, 3}, triangle{2, 3, 3}, triangle6{2, 3, 6},
     quad{2, 4, 4}, polygon{2, -1, -1}, tetra{3, 4, 4}, tetra10{3, 4, 10}, polyhedron{3, -1, -1};
-inline constexpr CellType every_type[] = {vertex,    line, line3,   triangle, triangle6,
-                                          quad,      tetra, tetra10, polygon,  polyhedron};
+inline constexpr CellType every_type[] = {vertex, line,  line3,   triangle, triangle6,
+                                          quad,   tetra, tetra10, polygon,  polyhedron};
 
 // Owns the arrays of a MeshView.
 struct Mesh {
@@ -65,19 +65,21 @@ struct Mesh {
     }
 };
 
-// A mesh of up to `most_blocks` blocks in any order of types, some of them empty, with cells that name points at random:
-// a point twice, a cell twice, and points that no cell names. Every other cell takes its points from the cell before.
+// A mesh of up to `most_blocks` blocks in any order of types, some of them empty, with cells that name points at
+// random: a point twice, a cell twice, and points that no cell names. Every other cell takes its points from the cell
+// before.
 inline Mesh random_mesh(Random& random, index_t most_points, index_t most_blocks, index_t most_cells) {
     Mesh mesh(random.integer(1, most_points));
     for (index_t b = random.integer(0, most_blocks); b > 0; --b) {
         const CellType& type = every_type[random.integer(0, std::ssize(every_type) - 1)];
         std::vector<Ids> cells;
         for (index_t c = random.chance(0.2) ? 0 : random.integer(0, most_cells); c > 0; --c) {
-            const Ids from = random.chance(0.5) && mesh.n_cells() > 0 ? mesh.cell(random.integer(0, mesh.n_cells() - 1))
-                                                                      : Ids{};
+            const Ids from =
+                random.chance(0.5) && mesh.n_cells() > 0 ? mesh.cell(random.integer(0, mesh.n_cells() - 1)) : Ids{};
             Ids cell(type.n_points < 0 ? random.integer(3, 6) : type.n_points);
             for (index_t& point : cell) {
-                point = from.empty() ? random.integer(0, mesh.n_points - 1) : from[random.integer(0, std::ssize(from) - 1)];
+                point =
+                    from.empty() ? random.integer(0, mesh.n_points - 1) : from[random.integer(0, std::ssize(from) - 1)];
             }
             cells.push_back(cell);
         }

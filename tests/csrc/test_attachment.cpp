@@ -1,6 +1,4 @@
 // Kinds of cells and their parents, beside a look at every pair of cells.
-#include "core/attachment.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/attachment.hpp"
 #include "meshes.hpp"
 
 using namespace meshpart;
@@ -83,8 +82,7 @@ TEST_CASE("sides of a triangle are attached to it, a line that leaves it is free
     //  2          cells: 0 triangle 0 1 2, then the lines 1: 0-1, 2: 1-2, 3: 1-3, then the vertices 4: 0, 5: 3
     //  | \.
     //  0 - 1 - 3
-    const auto mesh =
-        Mesh(4).add(triangle, {{0, 1, 2}}).add(line, {{0, 1}, {1, 2}, {1, 3}}).add(vertex, {{0}, {3}});
+    const auto mesh = Mesh(4).add(triangle, {{0, 1, 2}}).add(line, {{0, 1}, {1, 2}, {1, 3}}).add(vertex, {{0}, {3}});
     const auto found = attachment(mesh.view());
     CHECK(plain(found.kinds) == Kinds{top, attached, attached, free_cell, attached, attached});
     CHECK(plain(found.cells) == Ids{1, 2, 4, 5});
@@ -114,7 +112,8 @@ TEST_CASE("a vertex on the mid-side point of an attached line hangs on that line
 }
 
 TEST_CASE("corners may lie on mid-side points, mid-side points need not lie on anything") {
-    // The line 1-3 joins a corner with a mid-side point of the triangle; the curved line's own mid-side point 6 is free.
+    // The line 1-3 joins a corner with a mid-side point of the triangle; the curved line's own mid-side point 6 is
+    // free.
     const auto mesh = Mesh(7).add(triangle6, {{0, 1, 2, 3, 4, 5}}).add(line, {{1, 3}}).add(line3, {{0, 1, 6}});
     CHECK(plain(attachment(mesh.view()).kinds) == Kinds{top, attached, attached});
 }

@@ -1,12 +1,11 @@
 // The means of corner points.
-#include "core/centroids.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "core/centroids.hpp"
 #include "meshes.hpp"
 
 using namespace meshpart;

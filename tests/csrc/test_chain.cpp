@@ -1,6 +1,4 @@
 // Cuts of a chain, beside the rule of its header taken word by word.
-#include "core/chain.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <stdexcept>
 
 #include "compare.hpp"
+#include "core/chain.hpp"
 #include "random.hpp"
 
 using namespace meshpart;

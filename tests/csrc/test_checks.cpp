@@ -1,12 +1,11 @@
 // Range checks of ids.
-#include "core/checks.hpp"
-
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <stdexcept>
 #include <vector>
 
+#include "core/checks.hpp"
 #include "random.hpp"
 
 using namespace meshpart;

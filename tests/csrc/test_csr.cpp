@@ -1,12 +1,11 @@
 // Rows turned round.
-#include "core/csr.hpp"
-
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <stdexcept>
 
 #include "compare.hpp"
+#include "core/csr.hpp"
 #include "random.hpp"
 
 using namespace meshpart;
@@ -61,8 +60,8 @@ TEST_CASE("invert of nothing has empty rows, or none") {
 }
 
 TEST_CASE("invert refuses values outside 0..count-1") {
-    for (const index_t wrong : {index_t{-1}, index_t{3}, std::numeric_limits<index_t>::min(),
-                                std::numeric_limits<index_t>::max()}) {
+    for (const index_t wrong :
+         {index_t{-1}, index_t{3}, std::numeric_limits<index_t>::min(), std::numeric_limits<index_t>::max()}) {
         CHECK_THROWS_AS(inverse(Ids{0, wrong, 2}, 3), std::out_of_range);
     }
     CHECK_THROWS_AS(inverse(Labels{0, -1}, 3), std::out_of_range);

@@ -1,6 +1,4 @@
 // Where rows of coordinates lie, and along which axes they spread.
-#include "core/extent.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/extent.hpp"
 #include "random.hpp"
 
 using namespace meshpart;

@@ -1,11 +1,10 @@
 // Hilbert keys: neighbours along the curve are neighbours in space.
-#include "core/hilbert.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "core/hilbert.hpp"
 #include "random.hpp"
 
 using namespace meshpart;
@@ -130,14 +129,20 @@ TEST_CASE("the first four cells are a U, the first eight two of them") {
     CHECK(plane == std::vector<Cell<2>>{{0, 0}, {1, 0}, {1, 1}, {0, 1}});
     std::vector<Cell<3>> space;
     for (const auto& [key, cell] : along_curve<3>(1, {})) space.push_back(cell);
-    CHECK(space == std::vector<Cell<3>>{
-                       {0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 1, 1}, {1, 1, 1}, {1, 0, 1}, {0, 0, 1}});
+    CHECK(space ==
+          std::vector<Cell<3>>{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 1, 1}, {1, 1, 1}, {1, 0, 1}, {0, 0, 1}});
 }
 
 TEST_CASE("every step of the curve is one unit in a full grid, and its keys are consecutive") {
-    SUBCASE("on a line") { check_that_grids_are_walked_in_unit_steps<1>(8); }
-    SUBCASE("in the plane") { check_that_grids_are_walked_in_unit_steps<2>(7); }
-    SUBCASE("in space") { check_that_grids_are_walked_in_unit_steps<3>(5); }
+    SUBCASE("on a line") {
+        check_that_grids_are_walked_in_unit_steps<1>(8);
+    }
+    SUBCASE("in the plane") {
+        check_that_grids_are_walked_in_unit_steps<2>(7);
+    }
+    SUBCASE("in space") {
+        check_that_grids_are_walked_in_unit_steps<3>(5);
+    }
 }
 
 TEST_CASE("the table of three levels gives what one level after the other gives") {
@@ -150,8 +155,12 @@ TEST_CASE("keys and cells belong together one to one over the full width of the 
         constexpr auto last = (one << hilbert_bits<1>)-1;
         for (const auto x : {std::uint64_t{0}, one, last / 3, last - 1, last}) CHECK(hilbert_key<1>({x}) == x);
     }
-    SUBCASE("in the plane") { check_that_keys_and_cells_match_over_the_full_width<2>(); }
-    SUBCASE("in space") { check_that_keys_and_cells_match_over_the_full_width<3>(); }
+    SUBCASE("in the plane") {
+        check_that_keys_and_cells_match_over_the_full_width<2>();
+    }
+    SUBCASE("in space") {
+        check_that_keys_and_cells_match_over_the_full_width<3>();
+    }
 }
 
 TEST_CASE("a cube is left at the corner on the other end of one axis") {

@@ -1,12 +1,12 @@
 // The loop over threads.
-#include "core/parallel.hpp"
-
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+
+#include "core/parallel.hpp"
 
 using namespace meshpart;
 

@@ -1,6 +1,4 @@
 // Parts with local numbers, beside a slow construction of each from its definition.
-#include "core/parts.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/parts.hpp"
 #include "meshes.hpp"
 
 using namespace meshpart;
@@ -106,8 +105,7 @@ Expected parts_of(const Mesh& mesh, const std::vector<part_t>& parts, const Rows
         local.entries.insert(local.entries.end(), cells.begin(), cells.end());
         local.close_row();
     }
-    return plain_parts(
-        build_parts(mesh.view(), parts, local.view(), {owners.owners, owners.cell_counts}, threads));
+    return plain_parts(build_parts(mesh.view(), parts, local.view(), {owners.owners, owners.cell_counts}, threads));
 }
 
 PointOwners owners_of(const Mesh& mesh, const Labels& labels, index_t nparts) {
@@ -200,8 +198,8 @@ TEST_CASE("points that no cell uses come to part 0 in their place, and are compl
 }
 
 TEST_CASE("a part 0 without cells has the points that no cell uses") {
-    const auto found = parts_of(Mesh(4).add(line, {{2, 1}}), {0, 3}, {{}, {0}},
-                                owners_of(Mesh(4).add(line, {{2, 1}}), {3}, 4));
+    const auto found =
+        parts_of(Mesh(4).add(line, {{2, 1}}), {0, 3}, {{}, {0}}, owners_of(Mesh(4).add(line, {{2, 1}}), {3}, 4));
     CHECK(found.points == Rows{{0, 3}, {1, 2}});
     CHECK(found.block_nodes == Rows{{}, {1, 0}});
 }

@@ -1,11 +1,10 @@
 // Owners of points, beside the rule taken word by word.
-#include "core/point_owners.hpp"
-
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <stdexcept>
 
+#include "core/point_owners.hpp"
 #include "meshes.hpp"
 
 using namespace meshpart;

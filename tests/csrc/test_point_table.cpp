@@ -1,6 +1,4 @@
 // The numbers that a part's points get.
-#include "core/point_table.hpp"
-
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -8,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/point_table.hpp"
 #include "meshes.hpp"
 
 using namespace meshpart;

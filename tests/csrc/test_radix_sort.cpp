@@ -1,11 +1,10 @@
 // The stable sort by the highest bits, beside std::stable_sort.
-#include "core/radix_sort.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "core/radix_sort.hpp"
 #include "random.hpp"
 
 using namespace meshpart;

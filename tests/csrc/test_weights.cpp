@@ -1,6 +1,4 @@
 // Weights as integers.
-#include "core/weights.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/weights.hpp"
 #include "random.hpp"
 
 using namespace meshpart;
