@@ -11,7 +11,7 @@ from meshpart.errors import (
     MissingDependencyError,
 )
 from meshpart.io import read, write_parts
-from meshpart.mesh import Mesh, Periodic
+from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.methods import Problem
 from meshpart.partition import partition, partition_labels, split
 from meshpart.submesh import IndexMap, Provenance, SubMesh
@@ -25,6 +25,7 @@ __all__ = [
     "IndexMap",
     "Mesh",
     "MeshError",
+    "MeshLike",
     "MeshpartError",
     "MeshpartWarning",
     "MethodError",

@@ -48,7 +48,7 @@ def array(name: str, value: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise ArgumentError(f"{name} must be an array of one value per cell: {error}") from None
+        raise ArgumentError(f"{name} is not an array: {error}") from None
 
 
 def threads(value: object) -> int:

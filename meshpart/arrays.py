@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from meshpart.errors import MeshError
 
 Array = npt.NDArray[Any]
 Ids = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]  # part numbers of cells or units, owners of points
 T = TypeVar("T")
 
 
@@ -27,6 +29,40 @@ def frozen(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+class Frozen:
+    """A base of frozen dataclasses that hold arrays: equal bit for bit, and read-only still when copied or pickled."""
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields, without what was computed from them and kept."""
+        return {entry.name: _thawed(getattr(self, entry.name)) for entry in fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: _refrozen(value) for name, value in state.items()})
+
+
+class _Thawed(dict[str, Any]):
+    """A read-only mapping on its way through a copy or a pickle, which know none."""
+
+
+def _thawed(value: Any) -> Any:
+    return _Thawed(value) if isinstance(value, MappingProxyType) else value
+
+
+def _refrozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return frozen(value)
+    if isinstance(value, _Thawed):
+        return MappingProxyType({name: _refrozen(item) for name, item in value.items()})
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(map(_refrozen, value))
+    return value
 
 
 def as_array(what: str, values: Any) -> Array:

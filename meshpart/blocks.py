@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from meshpart.arrays import (
+    Frozen,
     Ids,
     as_ids,
     as_row,
@@ -16,7 +17,6 @@ from meshpart.arrays import (
     flatten,
     frozen,
     row_positions,
-    same,
     set_field,
     starts,
     take_rows,
@@ -26,7 +26,7 @@ from meshpart.errors import MeshError
 
 
 @dataclass(frozen=True, eq=False)
-class Faces:
+class Faces(Frozen):
     """The faces of a block of polyhedra.
 
     Parameters
@@ -49,11 +49,6 @@ class Faces:
         check_offsets("faces.offsets", self.offsets, len(self.corner_offsets) - 1, least=1)
         check_offsets("faces.corner_offsets", self.corner_offsets, self.corners.size, least=3)
 
-    def __eq__(self, other: object) -> bool:
-        return same(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def take(self, cells: Ids) -> Faces:
         """Return the faces of chosen cells."""
         offsets, faces = row_positions(self.offsets, cells)
@@ -61,7 +56,7 @@ class Faces:
 
 
 @dataclass(frozen=True, eq=False)
-class CellBlock:
+class CellBlock(Frozen):
     """Cells of one type.
 
     Parameters
@@ -110,11 +105,6 @@ class CellBlock:
     def __len__(self) -> int:
         return len(self.nodes) if self.offsets is None else len(self.offsets) - 1
 
-    def __eq__(self, other: object) -> bool:
-        return same(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     @classmethod
     def from_rows(cls, type: str, rows: Any, tags: Iterable[str] = ()) -> CellBlock:
         """Build a block from rows of point ids.
@@ -140,6 +130,9 @@ class CellBlock:
             if len(row) != wide:
                 raise MeshError(f"{type}: a cell has {wide} points, row {number} has {len(row)}")
         return cls(type, flatten(rows)[0].reshape(-1, wide), tags=tuple(tags))
+
+    def __repr__(self) -> str:
+        return f"<CellBlock: {len(self)} {self.type}>"
 
     def row_lengths(self) -> Ids:
         """Return the number of points of each cell: int64, (n_cells,)."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,74 +37,75 @@ class Places:
         return pieces(np.take(values, self.global_ids, axis=0), self.offsets)
 
     def members(self, members: Ids) -> tuple[list[Ids], list[Ids]]:
-        """Return each part's share of a set: local rows, and which entries of the set they are, in its order."""
+        """Return each part's share of a set: local rows, and their positions in the set, in its order."""
         if self._held_by is None:
             self._held_by = _core.invert(self.global_ids, self._count)
         counts, places = take_rows(*self._held_by, members)
-        ranks = np.repeat(np.arange(len(members)), np.diff(counts))
+        positions = np.repeat(np.arange(len(members)), np.diff(counts))
         part = np.searchsorted(self.offsets, places, "right") - 1
         by_part = np.argsort(part, kind="stable")
         bounds = np.searchsorted(part[by_part], np.arange(len(self.offsets)))
-        return pieces((places - self.offsets[part])[by_part], bounds), pieces(ranks[by_part], bounds)
+        return pieces((places - self.offsets[part])[by_part], bounds), pieces(positions[by_part], bounds)
 
 
-def by_part(n_parts: int, named: Iterable[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
-    """Turn lists over parts, by name, into a dict by name for each part."""
+def by_part(n_parts: int, named: Iterable[tuple[str, Sequence[Any]]]) -> list[Mapping[str, Any]]:
+    """Turn values over parts, by name, into a mapping by name for each part."""
     result: list[dict[str, Any]] = [{} for _ in range(n_parts)]
     for name, values in named:
         for part, value in zip(result, values, strict=True):
             part[name] = value
-    return result
+    return [MappingProxyType(part) for part in result]
 
 
-def per_block(n_parts: int, blocks: list[list[Any]]) -> list[list[Any]]:
-    """Turn lists over parts, by block, into a list over blocks for each part."""
-    return [[block[part] for block in blocks] for part in range(n_parts)]
+def per_block(n_parts: int, blocks: list[list[Any]]) -> list[tuple[Any, ...]]:
+    """Turn values over parts, by block, into values over blocks for each part."""
+    return [tuple(block[part] for block in blocks) for part in range(n_parts)]
 
 
-def point_data(mesh: Mesh, places: Places, n_parts: int) -> list[dict[str, Array]]:
+def point_data(mesh: Mesh, places: Places, n_parts: int) -> list[Mapping[str, Array]]:
     """Return each part's point_data."""
     return by_part(n_parts, ((name, places.take(values)) for name, values in mesh.point_data.items()))
 
 
-def cell_data(mesh: Mesh, blocks: list[Places], n_parts: int) -> list[dict[str, list[Array]]]:
+def cell_data(mesh: Mesh, blocks: list[Places], n_parts: int) -> list[Mapping[str, Sequence[Array]]]:
     """Return each part's cell_data."""
     named = (
-        (name, per_block(n_parts, [places.take(v) for places, v in zip(blocks, arrays, strict=True)]))
+        (name, per_block(n_parts, [places.take(values) for places, values in zip(blocks, arrays, strict=True)]))
         for name, arrays in mesh.cell_data.items()
     )
     return by_part(n_parts, named)
 
 
-def point_sets(mesh: Mesh, places: Places, n_parts: int) -> tuple[list[dict[str, Ids]], list[dict[str, Ids]]]:
-    """Return each part's point_sets, and their ranks in the input's."""
-    shared = {name: places.members(members) for name, members in mesh.point_sets.items()}
-    rows = by_part(n_parts, ((name, rows) for name, (rows, _) in shared.items()))
-    return rows, by_part(n_parts, ((name, ranks) for name, (_, ranks) in shared.items()))
+def point_sets(mesh: Mesh, places: Places, n_parts: int) -> tuple[list[Mapping[str, Ids]], list[Mapping[str, Ids]]]:
+    """Return each part's point_sets, and the positions of their entries in the input's."""
+    rows, positions = {}, {}
+    for name, members in mesh.point_sets.items():
+        rows[name], positions[name] = places.members(members)
+    return by_part(n_parts, rows.items()), by_part(n_parts, positions.items())
 
 
 def cell_sets(
     mesh: Mesh, blocks: list[Places], n_parts: int
-) -> tuple[list[dict[str, list[Ids]]], list[dict[str, list[Ids]]]]:
-    """Return each part's cell_sets, and their ranks in the input's."""
-    shared = {
-        name: [places.members(members) for places, members in zip(blocks, sets, strict=True)]
-        for name, sets in mesh.cell_sets.items()
-    }
-    rows = by_part(n_parts, ((n, per_block(n_parts, [rows for rows, _ in s])) for n, s in shared.items()))
-    return rows, by_part(n_parts, ((n, per_block(n_parts, [ranks for _, ranks in s])) for n, s in shared.items()))
+) -> tuple[list[Mapping[str, Sequence[Ids]]], list[Mapping[str, Sequence[Ids]]]]:
+    """Return each part's cell_sets, and the positions of their entries in the input's."""
+    rows, positions = {}, {}
+    for name, sets in mesh.cell_sets.items():
+        shares = [places.members(members) for places, members in zip(blocks, sets, strict=True)]
+        rows[name] = per_block(n_parts, [share for share, _ in shares])
+        positions[name] = per_block(n_parts, [found for _, found in shares])
+    return by_part(n_parts, rows.items()), by_part(n_parts, positions.items())
 
 
 def periodic(mesh: Mesh, owners: Array, parts: Array) -> tuple[list[tuple[Periodic, ...]], list[tuple[Ids, ...]]]:
-    """Return the periodic pairs whose slave point each part owns, as global ids, and their ranks in the input's."""
+    """Return the periodic pairs whose slave point each part owns, as global ids, and their positions in the input's."""
     entries: list[list[Periodic]] = [[] for _ in parts]
-    ranks: list[list[Ids]] = [[] for _ in parts]
+    positions: list[list[Ids]] = [[] for _ in parts]
     for entry in mesh.periodic:
         owner = owners[entry.pairs[:, 0]]
         by_owner = np.argsort(owner, kind="stable")
         first = np.searchsorted(owner[by_owner], parts, "left").tolist()
         last = np.searchsorted(owner[by_owner], parts, "right").tolist()
         for i, (a, b) in enumerate(zip(first, last, strict=True)):
-            ranks[i].append(frozen(by_owner[a:b]))
+            positions[i].append(frozen(by_owner[a:b]))
             entries[i].append(entry._replace(pairs=frozen(entry.pairs[by_owner[a:b]])))
-    return [tuple(e) for e in entries], [tuple(r) for r in ranks]
+    return [tuple(e) for e in entries], [tuple(r) for r in positions]

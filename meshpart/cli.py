@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -35,13 +36,17 @@ def main() -> None:
     try:
         code = commands(prog_name="meshpart", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        _say(f"error: {error.format_message()}")
+        sys.exit(BAD_INPUT)
     except click.Abort:
         _say("interrupted")
         sys.exit(INTERRUPTED)
     except (MeshpartError, MemoryError) as error:
         _say(f"error: {' '.join(str(error).split()) or 'out of memory'}")
+        sys.exit(BAD_INPUT)
+    except OSError as error:  # of stdout: the library's own say which file
+        _leave_stdout()
+        _say(f"error: cannot print the result: {error.strerror}")
         sys.exit(BAD_INPUT)
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -74,11 +79,17 @@ def json_option(command: Command) -> Command:
     "--keep-together",
     multiple=True,
     metavar="NAME",
-    help="A cell_data array of group numbers, or a cell set whose cells get one label (repeatable).",
+    help="A cell set whose cells get one label, or a cell_data array of group numbers (repeatable).",
 )
 @click.option("--allow-empty", is_flag=True, help="Allow more parts than cells; the highest stay empty.")
 @click.option("--threads", type=int, help="How many threads to use; the result does not depend on it.")
-@click.option("--format", "file_format", default="vtu", show_default=True, help="Any format that meshio writes.")
+@click.option(
+    "--format",
+    "file_format",
+    default="vtu",
+    show_default=True,
+    help="vtu, xdmf, med, msh, inp, exodus, ...",
+)
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it holds parts already.")
 @json_option
 def partition_command(
@@ -125,8 +136,10 @@ def _weights(given: tuple[str, ...]) -> str | dict[str, float] | None:
         return given[0] if given else None
     if len(pairs) < len(given):
         raise ArgumentError("--weights takes one array, or KEY=NUMBER several times, not both")
-    numbers = {}
+    numbers: dict[str, float] = {}
     for key, _, text in pairs:
+        if key in numbers:
+            raise ArgumentError(f"--weights {key} is given twice")
         try:
             numbers[key] = float(text)
         except ValueError:
@@ -253,6 +266,11 @@ def _bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(text, total=total)
         yield lambda done: progress.update(task, completed=done)
+
+
+def _leave_stdout() -> None:
+    """Keep the interpreter from flushing a stdout that takes nothing, which would fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any
+from typing import Any, TypeVar
 
 MOST_READS_AFTER_THE_END = 1000
 
 
-class _Ending:
-    """Counts the reads in a row that brought nothing."""
+class _EndingBytes(io.BufferedReader):
+    in_vain = 0
 
-    _in_vain = 0
-
-    def _counted(self, read: Any) -> Any:
-        self._in_vain = 0 if read else self._in_vain + 1
-        if self._in_vain > MOST_READS_AFTER_THE_END:
-            raise EOFError("the file ends too early")
-        return read
-
-
-class _EndingBytes(_Ending, io.BufferedReader):
     def readline(self, size: int | None = -1, /) -> bytes:
-        line: bytes = self._counted(super().readline(size))
-        return line
+        return io.BufferedReader.readline(self, size) or _nothing(self, b"")
 
     def read(self, size: int | None = -1, /) -> bytes:
-        read: bytes = self._counted(super().read(size))
-        return read
+        return io.BufferedReader.read(self, size) or _nothing(self, b"")
 
 
-class _EndingText(_Ending, io.TextIOWrapper):
+class _EndingText(io.TextIOWrapper):
+    in_vain = 0
+
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        line: str = self._counted(super().readline(size))
-        return line
+        return io.TextIOWrapper.readline(self, size) or _nothing(self, "")
+
+
+Nothing = TypeVar("Nothing", str, bytes)
+
+
+def _nothing(file: _EndingBytes | _EndingText, nothing: Nothing) -> Nothing:
+    file.in_vain += 1
+    if file.in_vain > MOST_READS_AFTER_THE_END:
+        raise EOFError("the file ends too early")
+    return nothing
 
 
 def open_ending(file: str | os.PathLike[str], mode: str = "r") -> Any:

@@ -8,14 +8,13 @@ import re
 import stat
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from meshpart import losses
-from meshpart.errors import ArgumentError, FormatError, MeshpartWarning, MissingDependencyError
+from meshpart import losses, second_reader
+from meshpart.errors import ArgumentError, FormatError, MeshpartError, MeshpartWarning, MissingDependencyError
 from meshpart.formats import find_format
 from meshpart.manifest import describe, describe_part
 from meshpart.mesh import Mesh
@@ -217,23 +216,18 @@ def _said(heard: io.StringIO) -> str:
 
 def _read_by_meshioplusplus(file: Path, failure: FormatError) -> tuple[Mesh, list[str]]:
     """Return the mesh, and what is to be said of it, or raise what meshio raised and what this reader adds."""
-    try:
-        other = import_module("meshioplusplus")
-    except ImportError:
+    if not second_reader.is_installed():
         raise FormatError(f"{failure} (meshioplusplus reads more: pip install meshioplusplus)") from failure.__cause__
-    with listening() as heard:
-        try:
-            given = other.read(str(file))
-            mesh = from_meshio(given)
-        except MESHIO_FAILS as error:
-            raise FormatError(f"{failure}; meshioplusplus: {error}") from (failure.__cause__ or error)
-    remarks = [f"read by meshioplusplus {other.__version__}, since {str(failure).removeprefix(f'{file}: ')}"]
-    if said := _said(heard):
-        remarks.append(said)
-    if sides := [region.name for region in getattr(given, "regions", ()) if region.kind == "side"]:
-        remarks.append(f"sets of sides are left out: {', '.join(sides)}")
-    if any(block.type.startswith("polyhedron") for block in mesh.blocks):
-        remarks.append(losses.REGROUPED)
+    try:
+        given, said = second_reader.read_in_child(file)
+        mesh = from_meshio(given)
+    except MeshpartError as error:
+        raise FormatError(f"{failure}; {error}") from (failure.__cause__ or error)
+    remarks = [f"read by meshioplusplus {given.version}, since {str(failure).removeprefix(f'{file}: ')}"]
+    remarks += [said] if said else []
+    remarks += [f"sets of sides are left out: {', '.join(given.side_sets)}"] if given.side_sets else []
+    remarks += [losses.REGROUPED] if any(block.type.startswith("polyhedron") for block in mesh.blocks) else []
+    remarks += [] if mesh.n_cells else ["it gives no cells"]
     return mesh, remarks
 
 
@@ -253,7 +247,7 @@ def _checked(parts: Iterable[Any]) -> list[SubMesh]:
     numbers = [part.part for part in listed]
     if len(set(numbers)) < len(numbers):
         raise ArgumentError(f"each part is written once, got the parts {', '.join(map(str, numbers))}")
-    if len({(p.nparts, p.ghost_layers, p.cells.n_global, p.points.n_global, p.provenance) for p in listed}) > 1:
+    if len({part.run for part in listed}) > 1:
         raise ArgumentError("the parts are not of one decomposition")
     return listed
 

@@ -44,44 +44,46 @@ FATAL_WORDS = re.compile(
 # What meshio prints where it writes less than it was given.
 DROPPED = re.compile(r"(?i)\b(skip|discard|unsupported|drop)")
 
-FLUENT_ZONE = rb"(?m)^\s*\(\s*((?:20|30)?12)\s*\(\s*[1-9a-f]\w*"  # of cells, up to its number
+LINE = rb"\n[ \t]*"  # where a line begins; a search for a newline first is a fast one
+
+FLUENT_ZONE = LINE + rb"\(\s*((?:20|30)?12)\s*\(\s*[1-9a-f]\w*"  # of cells, up to its number
 
 SIGNS: dict[str, tuple[Sign, ...]] = {
     "abaqus": (
-        Sign(rb"(?im)^\*(NODE)[ \t]*(?:,[^\r\n]*)?$", "the points of every *NODE section but the last", False, times=1),
-        Sign(rb"(?im)^\*(INCLUDE)\b", "the element sets of included files", False),
-        Sign(rb"(?im)^\*(NSET)\b[^\r\n]*\r?\n[ \t]*[A-Za-z_]", "node sets made of other sets", False),
+        Sign(rb"\n\*((?i:NODE))[ \t]*[,\r\n]", "the points of every *NODE section but the last", False, times=1),
+        Sign(rb"\n\*((?i:INCLUDE))\b", "the element sets of included files", False),
+        Sign(rb"\n\*((?i:NSET))\b[^\n]*\n[ \t]*[A-Za-z_]", "node sets made of other sets", False),
     ),
     "ansys": (
         Sign(FLUENT_ZONE + rb"(?:\s+\w+){3,4}\s*\)\s*\)", "cells that are given by faces", True),
         Sign(FLUENT_ZONE + rb"(?:\s+\w+){3}\s+0\s*\)\s*\(", "zones of mixed cells", True),
     ),
     "gmsh": (
-        Sign(rb"(?m)^\$(ElementNodeData)\b", "values on the nodes of elements", True),
-        Sign(rb"(?m)^\$(GhostElements|PartitionedEntities)\b", "the parts and ghosts of an earlier partition", False),
+        Sign(rb"\n\$(ElementNodeData)\b", "values on the nodes of elements", True),
+        Sign(rb"\n\$(GhostElements|PartitionedEntities)\b", "the parts and ghosts of an earlier partition", False),
     ),
     "mdpa": (
-        Sign(rb"(?m)^\s*Begin (Geometries)\b", "cells", True),
-        Sign(rb"(?m)^\s*Begin ((?:Nodal|Elemental|Conditional)Data)\b", "values", True),
-        Sign(rb"(?m)^\s*Begin (SubModelPart)\b", "sets", False),
+        Sign(LINE + rb"Begin (Geometries)\b", "cells", True),
+        Sign(LINE + rb"Begin ((?:Nodal|Elemental|Conditional)Data)\b", "values", True),
+        Sign(LINE + rb"Begin (SubModelPart)\b", "sets", False),
     ),
     "medit": (
-        Sign(rb"(?m)^\s*(Corners|Normal\w*|SubDomainFromMesh|\w+OnGeometric\w+)\s*$", "marks of the geometry", False),
+        Sign(LINE + rb"(Corners|Normal\w*|SubDomainFromMesh|\w+OnGeometric\w+)\s", "marks of the geometry", False),
     ),
     "nastran": (
-        Sign(rb"(?m)^(C(?:BEAM|BUSH1?D?|ROD|GAP|BAR|TRI|QUAD|SHEAR|TETRA|PYRA|PENTA|HEXA)\w*\*)", "cells", True),
-        Sign(rb"(?m)^(CON\w+|CMASS\d|CELAS[2-4]|CWELD|CFAST|PLOTEL|RBE\d|RBAR)\b", "elements", False),
+        Sign(rb"\n(C(?:BEAM|BUSH1?D?|ROD|GAP|BAR|TRI|QUAD|SHEAR|TETRA|PYRA|PENTA|HEXA)\w*\*)", "cells", True),
+        Sign(rb"\n(CON\w+|CMASS\d|CELAS[2-4]|CWELD|CFAST|PLOTEL|RBE\d|RBAR)\b", "elements", False),
     ),
-    "obj": (Sign(rb"(?m)^([lp])\s", "lines and points", True),),
-    "permas": (Sign(rb"(?im)^\$(NSET|ESET)\b", "sets", False),),
-    "tecplot": (Sign(rb"(?im)^[ \t]*(ZONE)\b", "the cells of every zone but the first", True, times=1),),
+    "obj": (Sign(rb"\n([lp])[ \t]", "lines and points", True),),
+    "permas": (Sign(rb"\n\$((?i:NSET|ESET))\b", "sets", False),),
+    "tecplot": (Sign(LINE + rb"((?i:ZONE))\b", "the cells of every zone but the first", True, times=1),),
 }
 
 # Where a file declares how many cells and how many points it has.
-COUNTS: dict[str, tuple[bytes, ...]] = {  # of cells, of points
-    "su2": (rb"(?m)^\s*(?:NELEM|MARKER_ELEMS)\s*=\s*(\d+)", rb"(?m)^\s*NPOIN\s*=\s*(\d+)"),
+COUNTS: dict[str, tuple[bytes, ...]] = {
+    "su2": (LINE + rb"(?:NELEM|MARKER_ELEMS)\s*=\s*(\d+)", LINE + rb"NPOIN\s*=\s*(\d+)"),
     "xdmf": (rb"<Topology\b[^>]*\bNumberOfElements\s*=\s*[\"']\s*(\d+)",),
-    "vtk": (rb"(?im)^CELL_TYPES\s+(\d+)", rb"(?im)^POINTS\s+(\d+)"),
+    "vtk": (rb"\n(?i:CELL_TYPES)\s+(\d+)", rb"\n(?i:POINTS)\s+(\d+)"),
     "vtu": (
         rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"']\s*(\d+)",
         rb"<Piece\b[^>]*\bNumberOfPoints\s*=\s*[\"']\s*(\d+)",
@@ -110,7 +112,7 @@ def losses(file_format: str, path: Path, mesh: Any, said: str) -> tuple[list[str
         What was said, and other losses.
     """
     found = [Loss(said, FATAL_WORDS.search(said) is not None)] if said else []
-    content = path.read_bytes() if file_format in SIGNS or file_format in COUNTS else b""
+    content = b"\n" + path.read_bytes() if file_format in SIGNS or file_format in COUNTS else b""
     found += _wrong_counts(file_format, content, mesh)
     found += _passed_over(file_format, content)
     if file_format in OTHER_CHECKS:
@@ -138,7 +140,7 @@ def _passed_over(file_format: str, content: bytes) -> Iterator[Loss]:
 
 def _vtk(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
     """Yield the cell data, which meshio drops where a file of an old version has polygons."""
-    arrays = re.search(rb"(?im)^CELL_DATA\s+[1-9]\d*\s+(?:SCALARS|VECTORS|TENSORS|FIELD\s+\S+\s+[1-9])", content)
+    arrays = re.search(rb"\n(?i:CELL_DATA)\s+[1-9]\d*\s+(?i:SCALARS|VECTORS|TENSORS|FIELD\s+\S+\s+[1-9])", content)
     if arrays and not mesh.cell_data and any(block.type == "polygon" for block in mesh.cells):
         yield Loss("meshio drops the cell data of a file with polygons", True)
 
@@ -153,14 +155,14 @@ def _vtu(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
 
 def _abaqus(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
     """Yield the element sets that meshio gives to other blocks, and the sets of which it keeps the last share."""
-    blocks = re.findall(rb"(?im)^\*ELEMENT[ \t]*,([^\r\n]*)", content)
+    blocks = re.findall(rb"\n\*(?i:ELEMENT)[ \t]*,([^\r\n]*)", content)
     named = [re.search(rb"(?i)\bELSET\s*=\s*([^,\r\n]+)", block) for block in blocks]
     set_of_block = [match and match[1].strip().decode(errors="replace") for match in named]
     named_blocks = [name for name in set_of_block if name is not None]
     if set_of_block[: len(named_blocks)] != named_blocks or len(set(named_blocks)) < len(named_blocks):
         yield Loss(f"meshio gives the element sets {', '.join(dict.fromkeys(named_blocks))} to other cells", True)
     for keyword in (b"ELSET", b"NSET"):
-        names = re.findall(rb"(?im)^\*" + keyword + rb"\b[^\r\n]*?\b" + keyword + rb"\s*=\s*([^,\r\n]+)", content)
+        names = re.findall(rb"\n\*(?i:%b)\b[^\r\n]*?\b(?i:%b)\s*=\s*([^,\r\n]+)" % (keyword, keyword), content)
         repeated = [name.decode(errors="replace").strip() for name, times in Counter(names).items() if times > 1]
         if repeated:
             yield Loss(f"meshio keeps the last of several *{keyword.decode()} {', '.join(repeated)}", False)

@@ -6,17 +6,31 @@ polyhedra. Cells are numbered through the blocks in order, 0..n_cells-1; points 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core
 from meshpart.arguments import threads
-from meshpart.arrays import Array, Ids, as_data, as_ids, as_members, frozen, native, same, set_field, starts
+from meshpart.arrays import (
+    Array,
+    Frozen,
+    Ids,
+    as_data,
+    as_ids,
+    as_members,
+    frozen,
+    native,
+    set_field,
+    starts,
+)
 from meshpart.blocks import CellBlock, as_block
 from meshpart.cells import cell_type
 from meshpart.errors import MeshError
@@ -40,6 +54,18 @@ class Attachment(NamedTuple):
     parents: Ids  # ascending in a row
 
 
+class Flat(NamedTuple):
+    """A mesh as the core takes it."""
+
+    n_points: int
+    cell_offsets: Ids  # (n_cells + 1,): where each cell's points begin
+    cell_points: Ids
+    block_starts: Ids  # (n_blocks + 1,): the first cell of each block, and n_cells
+    block_dims: npt.NDArray[np.int32]  # (n_blocks,)
+    block_corners: npt.NDArray[np.int32]  # (n_blocks,): -1 where cells have corners only
+    block_widths: Ids  # (n_blocks,): points of each cell, -1 where they differ
+
+
 class Periodic(NamedTuple):
     """Points of two matching sides of a periodic mesh, as gmsh writes them."""
 
@@ -50,7 +76,7 @@ class Periodic(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(Frozen):
     """A mesh, frozen and checked.
 
     Parameters
@@ -59,11 +85,11 @@ class Mesh:
         Kept in the caller's dtype; `coordinates` gives float64.
     blocks : sequence of CellBlock, or of (type, rows)
     point_data : mapping of str to ndarray, (n_points, ...)
-    cell_data : mapping of str to a list with one ndarray for each block, (n_cells of the block, ...)
+    cell_data : mapping of str to a sequence with one ndarray for each block, (n_cells of the block, ...)
     field_data : mapping of str to anything
     point_sets : mapping of str to ndarray of int, ids of points
-    cell_sets : mapping of str to a list with one ndarray of int for each block, rows of that block
-    block_data : mapping of str to a list with something for each block (gmsh's bounding entities)
+    cell_sets : mapping of str to a sequence with one ndarray of int for each block, rows of that block
+    block_data : mapping of str to a sequence with something for each block (gmsh's bounding entities)
     periodic : sequence of Periodic
     info : anything that the reader left
 
@@ -71,18 +97,38 @@ class Mesh:
     ------
     MeshError
         If anything does not fit together; the message names the block, the row and the number.
+
+    Notes
+    -----
+    `dataclasses.replace(mesh, cell_data={...})` makes a mesh with other data.
     """
 
     points: Array
     blocks: tuple[CellBlock, ...]
     point_data: Mapping[str, Array] = field(default_factory=dict)
-    cell_data: Mapping[str, list[Array]] = field(default_factory=dict)
+    cell_data: Mapping[str, Sequence[Array]] = field(default_factory=dict)
     field_data: Mapping[str, Any] = field(default_factory=dict)
     point_sets: Mapping[str, Ids] = field(default_factory=dict)
-    cell_sets: Mapping[str, list[Ids]] = field(default_factory=dict)
-    block_data: Mapping[str, list[Any]] = field(default_factory=dict)
+    cell_sets: Mapping[str, Sequence[Ids]] = field(default_factory=dict)
+    block_data: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     periodic: tuple[Periodic, ...] = ()
     info: Any = None
+
+    if TYPE_CHECKING:  # what may be given is more than what the fields then are
+
+        def __init__(
+            self,
+            points: npt.ArrayLike,
+            blocks: Iterable[CellBlock | tuple[str, Any]],
+            point_data: Mapping[str, npt.ArrayLike] = ...,
+            cell_data: Mapping[str, Sequence[npt.ArrayLike]] = ...,
+            field_data: Mapping[str, Any] = ...,
+            point_sets: Mapping[str, npt.ArrayLike | None] = ...,
+            cell_sets: Mapping[str, Sequence[npt.ArrayLike | None]] = ...,
+            block_data: Mapping[str, Sequence[Any]] = ...,
+            periodic: Sequence[Any] = ...,
+            info: Any = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         set_field(self, "points", as_points(self.points))
@@ -90,14 +136,6 @@ class Mesh:
         self._check_nodes()
         self._check_data()
         self._check_sets()
-
-    def __eq__(self, other: object) -> bool:
-        return same(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)}  # without what is computed from them
 
     def __repr__(self) -> str:
         blocks = ", ".join(f"{len(block)} {block.type}" for block in self.blocks)
@@ -143,16 +181,18 @@ class Mesh:
         return np.concatenate([np.zeros(0, np.int64), *(block.nodes.reshape(-1) for block in self.blocks)])
 
     @cached_property
-    def flat(self) -> tuple[int, Ids, Ids, Ids, npt.NDArray[np.int32], npt.NDArray[np.int32], Ids]:
-        """What the core calls a mesh: n_points, cell offsets and points, and of each block start, dim, corners, width.
-
-        A block whose cells consist of corners only has -1 corners; one of cells of different sizes is -1 wide.
-        """
+    def flat(self) -> Flat:
+        """The mesh as the core takes it."""
         kinds = [cell_type(block.type) for block in self.blocks]
-        dims = np.array([kind.dim for kind in kinds], np.int32)
-        corners = np.array([-1 if kind.n_corners is None else kind.n_corners for kind in kinds], np.int32)
-        widths = np.array([block.nodes.shape[1] if block.offsets is None else -1 for block in self.blocks], np.int64)
-        return self.n_points, self.cell_offsets, self.cell_points, self.block_starts, dims, corners, widths
+        return Flat(
+            self.n_points,
+            self.cell_offsets,
+            self.cell_points,
+            self.block_starts,
+            np.array([kind.dim for kind in kinds], np.int32),
+            np.array([-1 if kind.n_corners is None else kind.n_corners for kind in kinds], np.int32),
+            np.array([-1 if block.offsets is not None else block.nodes.shape[1] for block in self.blocks], np.int64),
+        )
 
     @cached_property
     def coordinates(self) -> npt.NDArray[np.float64]:
@@ -163,6 +203,15 @@ class Mesh:
     def attachment(self) -> Attachment:
         """The kind of each cell, and the parents of the attached ones."""
         return Attachment(*_core.attachment(self.flat))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the points and the cells, not of data or sets: 32 hexadecimal digits."""
+        arrays = [self.points, self.cell_points, self.cell_offsets]
+        for block in self.blocks:
+            if block.faces is not None:
+                arrays += [block.faces.offsets, block.faces.corner_offsets, block.faces.corners]
+        return fingerprint_of([block.type for block in self.blocks], self.block_starts.tolist(), *arrays)
 
     @property
     def kinds(self) -> npt.NDArray[np.uint8]:
@@ -200,40 +249,60 @@ class Mesh:
         point_data = {}
         for name, values in self.point_data.items():
             point_data[name] = as_data(f"point_data[{name!r}]", values, self.n_points)
-        set_field(self, "point_data", point_data)
+        set_field(self, "point_data", MappingProxyType(point_data))
         cell_data = {}
         for name, arrays in self._per_block("cell_data"):
-            cell_data[name] = [
+            cell_data[name] = tuple(
                 as_data(f"cell_data[{name!r}][{number}]", values, len(block))
                 for number, (block, values) in enumerate(zip(self.blocks, arrays, strict=True))
-            ]
-        set_field(self, "cell_data", cell_data)
-        set_field(self, "field_data", dict(self.field_data))
-        set_field(self, "block_data", dict(self._per_block("block_data")))
+            )
+        set_field(self, "cell_data", MappingProxyType(cell_data))
+        set_field(self, "field_data", MappingProxyType(dict(self.field_data)))
+        set_field(self, "block_data", MappingProxyType(dict(self._per_block("block_data"))))
 
     def _check_sets(self) -> None:
         point_sets = {}
         for name, members in self.point_sets.items():
             point_sets[name] = as_members(f"point_sets[{name!r}]", members, self.n_points)
-        set_field(self, "point_sets", point_sets)
+        set_field(self, "point_sets", MappingProxyType(point_sets))
         cell_sets = {}
         for name, rows in self._per_block("cell_sets"):
-            cell_sets[name] = [
+            cell_sets[name] = tuple(
                 as_members(f"cell_sets[{name!r}][{number}]", members, len(block))
                 for number, (block, members) in enumerate(zip(self.blocks, rows, strict=True))
-            ]
-        set_field(self, "cell_sets", cell_sets)
+            )
+        set_field(self, "cell_sets", MappingProxyType(cell_sets))
         periodic = tuple(as_periodic(f"periodic[{i}]", entry, self.n_points) for i, entry in enumerate(self.periodic))
         set_field(self, "periodic", periodic)
 
-    def _per_block(self, what: str) -> Iterator[tuple[str, list[Any]]]:
+    def _per_block(self, what: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
         for name, values in getattr(self, what).items():
             if not isinstance(values, list | tuple) or len(values) != len(self.blocks):
                 given = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
                 raise MeshError(
                     f"{what}[{name!r}] must list one entry for each of {len(self.blocks)} blocks, got {given}"
                 )
-            yield name, list(values)
+            yield name, tuple(values)
+
+
+class MeshLike(Protocol):
+    """Anything with points and cells as meshio has them; sets, data and the like are taken where they are."""
+
+    points: Any
+    cells: Any
+
+
+def fingerprint_of(*values: Any) -> str:
+    """Return a hash of arrays, dtype and shape included, and of what has a repr that tells it apart."""
+    digest = hashlib.blake2b(digest_size=16)
+    for value in values:
+        if isinstance(value, np.ndarray):
+            flat = np.ascontiguousarray(value).reshape(-1)
+            number = _core.fingerprint(flat.view(np.uint8), threads(None))
+            digest.update(f"{value.dtype.str}{value.shape}{number};".encode())
+        else:
+            digest.update(f"{value!r};".encode())
+    return digest.hexdigest()
 
 
 def as_points(values: Any) -> Array:
@@ -280,7 +349,8 @@ def as_mesh(mesh: Any) -> Mesh:
     if isinstance(mesh, Mesh):
         return mesh
     if not hasattr(mesh, "points") or not hasattr(mesh, "cells"):
-        raise MeshError(f"a mesh needs points and cells, got {type(mesh).__name__}")
+        hint = " (meshpart.read reads a file)" if isinstance(mesh, str | os.PathLike) else ""
+        raise MeshError(f"a mesh needs points and cells, got {type(mesh).__name__}{hint}")
     if not isinstance(mesh.cells, dict | list | tuple):
         raise MeshError(
             f"cells must be a list of blocks, got {type(mesh.cells).__name__} (of a SubMesh, give its mesh)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ GHOST = 1  # VTK's DUPLICATEPOINT and DUPLICATECELL
 PLAIN = {"bool": "uint8", "float16": "float32"}  # how dtypes that no format knows are written
 BYTES_OF_A_NUMBER = 8
 
-Blocks = list[Array]  # an array for each block of cells; points are one block
+Blocks = Sequence[Array]  # an array for each block of cells; points are one block
 Layout = list[tuple[str, list[tuple[int, slice]]]]  # the file's blocks: their types, and rows of the part's blocks
 
 
@@ -36,7 +36,9 @@ class PartFile:
 
     Parameters
     ----------
-    format : Format
+    name : str
+        meshio's name of its format.
+    holds : Format
     mesh : meshio.Mesh
         What goes into it; to be thrown away, since writers change it.
     beside : dict of str to ndarray
@@ -66,18 +68,21 @@ class _Entities:
         "point" or "cell".
     lengths : list of int
         How many there are in each block.
-    own, data : mapping of str to list of ndarray
+    own, data : mapping of str to sequence of ndarray
         What meshpart adds, and the input's own.
-    sets : mapping of str to list of ndarray of int64
+    sets : mapping of str to sequence of ndarray of int64
     gather : callable
         Takes an array for each block of the part to one for each block of the file.
+    arrays : Arrays
+    tags : frozenset of str
+    has_sets : bool
     """
 
     kind: str
     lengths: list[int]
     own: Mapping[str, Blocks]
     data: Mapping[str, Blocks]
-    sets: Mapping[str, list[Ids]]
+    sets: Mapping[str, Sequence[Ids]]
     gather: Callable[[Blocks], Blocks]
     arrays: Arrays
     tags: frozenset[str]
@@ -95,12 +100,12 @@ def refuse_what_it_lacks(part: SubMesh, name: str, holds: Format) -> None:
     alone = types - (holds.mixed if holds.mixed is not None else types)
     if len(types) > 1 and alone:
         lonely = ", ".join(sorted(map(str, alone)))
-        raise FormatError(f"{name} files, as meshio writes them, hold {lonely} cells and no others, or none of these")
+        raise FormatError(f"{name} files, as meshio writes them, hold no cells beside {lonely}, got {', '.join(given)}")
     if not types and not holds.empty:
         raise FormatError(f"part {part.part} has no cells, and {name} files must have some")
     for where, data in (("point_data", mesh.point_data), ("cell_data", mesh.cell_data)):
         for array, values in data.items():
-            for dtype in {block.dtype for block in (values if isinstance(values, list) else [values])}:
+            for dtype in {block.dtype for block in ([values] if isinstance(values, np.ndarray) else values)}:
                 if dtype.kind not in "biuf" or dtype.itemsize > BYTES_OF_A_NUMBER:
                     raise FormatError(f"{name} files hold no numbers of dtype {dtype}: {where}[{array!r}]")
 
@@ -193,7 +198,7 @@ def _fit_entities(entities: _Entities, file: PartFile) -> tuple[dict[str, Blocks
             file.note(f"the input's {entities.kind}_data {given!r} is written as {name!r}", loud=True)
         taken.add(name)
         _place(name, values, entities, file, kept, loud=True)
-    kept_sets = {}
+    kept_sets: dict[str, Blocks] = {}
     for name, members in entities.sets.items():
         masks = [_mask(rows, length) for rows, length in zip(members, entities.lengths, strict=True)]
         if entities.has_sets and re.fullmatch(file.holds.names, name):
@@ -224,8 +229,10 @@ def _place(
 def _is_held(name: str, blocks: Blocks, entities: _Entities, holds: Format) -> bool:
     shape, dtype = (blocks[0].shape[1:], blocks[0].dtype) if blocks else ((), np.dtype(np.int64))
     if name in entities.tags:
-        largest = max((int(np.abs(block).max(initial=0)) for block in blocks), default=0)
-        return dtype.kind in "iu" and shape == () and largest <= holds.largest_tag
+        if dtype.kind not in "iu" or shape != ():
+            return False
+        bounds = [abs(int(bound(initial=0))) for block in blocks for bound in (block.min, block.max)]
+        return max(bounds, default=0) <= holds.largest_tag
     return entities.arrays.holds(dtype.name, math.prod(shape)) and re.fullmatch(holds.names, name) is not None
 
 

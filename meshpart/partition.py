@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
+from meshpart.arrays import Labels
 from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
-from meshpart.mesh import Mesh, as_mesh
-from meshpart.methods import Problem, choose
+from meshpart.mesh import Mesh, MeshLike, as_mesh
+from meshpart.methods import Method, Problem, choose
 from meshpart.submesh import Provenance, SubMesh, build_submeshes
 from meshpart.units import Units
 from meshpart.version import __version__
 from meshpart.weights import cell_weights
 
-Labels = npt.NDArray[np.int32]
+Names = str | Sequence[str]
 
 
 def partition_labels(
-    mesh: Any,
+    mesh: Mesh | MeshLike,
     nparts: int,
     *,
-    method: Any = "auto",
+    method: str | Method = "auto",
     imbalance: float = 0.03,
     seed: int = 0,
-    weights: Any = None,
-    keep_together: Any = None,
+    weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    keep_together: npt.ArrayLike | Names | None = None,
     allow_empty: bool = False,
     threads: int | None = None,
     ghost_layers: int = 0,
@@ -42,18 +43,19 @@ def partition_labels(
     nparts : int
         How many parts; at most as many as there are units, unless `allow_empty`.
     method : str or callable
-        "sfc", or "auto", which means "sfc". A function from a `Problem` to labels of its units serves too.
+        "sfc", or "auto", which means "sfc". A function from a `Problem` to labels of its units (cells that are not
+        attached, and groups) serves too.
     imbalance : float
         How much heavier than the mean the heaviest part may be, 0.03 is three per cent. A method that cannot keep it
         warns once.
     seed : int
         For methods that draw at random; `sfc` does not.
     weights : array_like (n_cells,), str, or dict, optional
-        The load of each cell: an array, the name of a cell_data array, or a dict by cell type or cell set (cells that
-        it does not name weigh 1, a set beats a type). Attached cells carry no load.
+        The load of each cell: an array, or one for each block; the name of a cell_data array; or a dict by cell type or
+        cell set (cells that it does not name weigh 1, a set beats a type). Attached cells carry no load.
     keep_together : array_like of int (n_cells,), str, or list of str, optional
-        Groups of cells that get one label: group numbers with -1 for none, the name of a cell_data array of them, or
-        names of cell sets.
+        Groups of cells that get one label: group numbers with -1 for none; or names, each of a cell set, which is a
+        group, or of a cell_data array of group numbers.
     allow_empty : bool
         Allow more parts than units; the highest numbers stay empty.
     threads : int, optional
@@ -86,20 +88,21 @@ def partition_labels(
         raise ArgumentError(
             f"labels cannot hold ghost layers (a cell may be a ghost of several parts), got ghost_layers={ghost_layers}"
         )
-    return _labels(as_mesh(mesh), nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
+    _, labels = _solve(as_mesh(mesh), nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
+    return labels
 
 
 def partition(
-    mesh: Any,
+    mesh: Mesh | MeshLike,
     nparts: int,
     *,
     ghost_layers: int = 0,
     only: Iterable[int] | None = None,
-    method: Any = "auto",
+    method: str | Method = "auto",
     imbalance: float = 0.03,
     seed: int = 0,
-    weights: Any = None,
-    keep_together: Any = None,
+    weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    keep_together: npt.ArrayLike | Names | None = None,
     allow_empty: bool = False,
     threads: int | None = None,
 ) -> list[SubMesh]:
@@ -131,13 +134,15 @@ def partition(
     _check_ghost_layers(ghost_layers)
     nparts = arguments.integer("nparts", nparts, low=1)
     chosen = _chosen(only, nparts)
-    labels = _labels(mesh, nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
-    made = Provenance(choose(method)[0], nparts, __version__, float(imbalance), int(seed))
+    ran, labels = _solve(mesh, nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
+    made = Provenance(
+        ran, nparts, __version__, float(imbalance), int(seed), _as_given(weights), _as_given(keep_together)
+    )
     return build_submeshes(mesh, labels, chosen, made, arguments.threads(threads))
 
 
 def split(
-    mesh: Any,
+    mesh: Mesh | MeshLike,
     labels: npt.ArrayLike,
     nparts: int | None = None,
     *,
@@ -176,14 +181,15 @@ def split(
     most = arguments.LARGEST_INT32 if nparts is None else arguments.integer("nparts", nparts, low=1)
     outside = np.flatnonzero((given < 0) | (given >= most))
     if len(outside):
-        raise ArgumentError(f"labels: cell {outside[0]} has {given[outside[0]]}, outside 0..{most - 1}")
+        allowed = "it must not be negative" if given[outside[0]] < 0 else f"outside 0..{most - 1}"
+        raise ArgumentError(f"labels: cell {outside[0]} has {given[outside[0]]}, {allowed}")
     if nparts is None:
         most = int(given.max(initial=0)) + 1
     made = Provenance("labels", most, __version__)
     return build_submeshes(mesh, given.astype(np.int32), _chosen(only, most), made, arguments.threads(threads))
 
 
-def _labels(
+def _solve(
     mesh: Mesh,
     nparts: Any,
     method: Any,
@@ -193,14 +199,15 @@ def _labels(
     keep_together: Any,
     allow_empty: bool,
     threads: Any,
-) -> Labels:
+) -> tuple[str, Labels]:
+    """Return the name of the method that ran, and the labels of the cells."""
     nparts = arguments.integer("nparts", nparts, low=1)
-    _, solve = choose(method)
+    name, method = choose(method)
     units = Units.of(mesh, keep_together)
     if nparts > max(units.count, 1) and not allow_empty:
         raise ArgumentError(
-            f"nparts is {nparts}, but there are only {units.count} cells or groups to share out; "
-            "allow_empty=True leaves the highest parts empty"
+            f"nparts is {nparts}, more than the number of cells or groups to share out, {units.count}; "
+            "allow_empty=True (--allow-empty) leaves the highest parts empty"
         )
     problem = Problem(
         units=units,
@@ -211,10 +218,21 @@ def _labels(
         threads=arguments.threads(threads),
     )
     if problem.nparts == 1:
-        return np.zeros(mesh.n_cells, np.int32)
-    unit_labels = _checked(solve(problem), problem)
+        return "one part", np.zeros(mesh.n_cells, np.int32)
+    unit_labels = _checked(method(problem), problem)
     _warn_of_imbalance(unit_labels, problem, nparts)
-    return units.expand(unit_labels)
+    return name, units.expand(unit_labels)
+
+
+def _as_given(value: Any) -> Any:
+    """Return what a provenance keeps of an argument: names and numbers, and of an array that it was one."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): float(number) for name, number in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and all(isinstance(name, str) for name in value):
+        return sorted(value) if isinstance(value, set | frozenset) else list(value)
+    return "array"
 
 
 def _check_ghost_layers(ghost_layers: object) -> None:
@@ -236,9 +254,12 @@ def _checked(labels: Any, problem: Problem) -> Labels:
         given = np.asarray(labels)
     except (ValueError, TypeError) as error:
         raise MethodError(f"the method's labels are not an array: {error}") from None
-    count, nparts = problem.units.count, problem.nparts
+    count, nparts = problem.n_units, problem.nparts
     if given.shape != (count,) or given.dtype.kind not in "iu":
-        raise MethodError(f"the method must return integers of shape ({count},), got {given.dtype} {given.shape}")
+        raise MethodError(
+            f"the method must return integers of shape ({count},), a label for each of problem.n_units, "
+            f"got {given.dtype} {given.shape}"
+        )
     if given.min() < 0 or given.max() >= nparts:
         raise MethodError(f"the method's labels must be in 0..{nparts - 1}, got {given.min()}..{given.max()}")
     checked = np.array(given, np.int32)

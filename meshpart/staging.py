@@ -42,10 +42,10 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Pat
     _refuse_to_replace(place, overwrite)
     folder = place.with_name(f".meshpart-{secrets.token_hex(8)}.new")
     try:
-        folder.mkdir()
-    except OSError as error:
-        raise FormatError(f"{path}: cannot write there: {error.strerror}") from error
-    try:
+        try:
+            folder.mkdir()
+        except OSError as error:
+            raise FormatError(f"{path}: cannot write there: {error.strerror}") from error
         yield folder
         _refuse_to_replace(place, overwrite)
         _move(folder, place)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core, carried
-from meshpart.arrays import Array, Ids, frozen, pieces, row_positions, starts, take_rows, trusted
+from meshpart.arrays import Array, Frozen, Ids, Labels, frozen, pieces, row_positions, starts, take_rows, trusted
 from meshpart.blocks import CellBlock
 from meshpart.carried import Places, per_block
-from meshpart.mesh import Mesh, Periodic
-
-Labels = npt.NDArray[np.int32]
+from meshpart.mesh import Mesh, Periodic, fingerprint_of
 
 
 @dataclass(frozen=True, eq=False)
-class IndexMap:
+class IndexMap(Frozen):
     """The local entities of one kind, cells or points, of one part: owned ones first, then ghosts.
 
     Owned entities ascend by global id, ghosts by owner and then global id.
@@ -58,6 +57,9 @@ class IndexMap:
         """Number of ghosts."""
         return self.n_local - self.n_owned
 
+    def __repr__(self) -> str:
+        return f"<IndexMap: {self.n_owned} owned + {self.n_ghost} ghosts of {self.n_global}>"
+
     def owners(self, part: int) -> Labels:
         """Return the owner of every local entity, `part` of the owned ones: int32, (n_local,)."""
         return np.concatenate([np.full(self.n_owned, part, np.int32), self.ghost_owners])
@@ -69,17 +71,32 @@ class IndexMap:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What made a decomposition: the method that really ran, and what it was given."""
+    """What made a decomposition: the method that really ran, and what it was given.
+
+    Parameters
+    ----------
+    method : str
+        "labels" for `split`, and "one part" where there was nothing to choose.
+    nparts : int
+    version : str
+        meshpart's.
+    imbalance : float, optional
+    seed : int, optional
+    weights, keep_together : str, dict or list of str, optional
+        As they were given, and "array" for an array.
+    """
 
     method: str
     nparts: int
     version: str
     imbalance: float | None = None
     seed: int | None = None
+    weights: Any = None
+    keep_together: Any = None
 
 
 @dataclass(frozen=True, eq=False)
-class SubMesh:
+class SubMesh(Frozen):
     """One part of a decomposition.
 
     Parameters
@@ -93,14 +110,16 @@ class SubMesh:
         none of it.
     cells, points : IndexMap
         Local order and global ids.
+    run : str
+        The same for all parts of one decomposition, and for no other: a hash of the mesh, the labels and the layers.
     provenance : Provenance
-    point_set_ranks : dict of str to ndarray of int64
+    point_set_positions : mapping of str to ndarray of int64
         Which entries of the input's set the entries of this part's set are, so that their order is not lost.
-    cell_set_ranks : dict of str to list of ndarray of int64
+    cell_set_positions : mapping of str to sequence of ndarray of int64
         The same for the cell sets, block by block.
     periodic : tuple of Periodic
         The input's periodic pairs whose slave point this part owns, as global ids (the part's mesh has none).
-    periodic_ranks : tuple of ndarray of int64
+    periodic_positions : tuple of ndarray of int64
         Which rows of the input's pairs they are.
     """
 
@@ -110,11 +129,12 @@ class SubMesh:
     mesh: Mesh
     cells: IndexMap
     points: IndexMap
+    run: str
     provenance: Provenance
-    point_set_ranks: Mapping[str, Ids]
-    cell_set_ranks: Mapping[str, list[Ids]]
+    point_set_positions: Mapping[str, Ids]
+    cell_set_positions: Mapping[str, Sequence[Ids]]
     periodic: tuple[Periodic, ...]
-    periodic_ranks: tuple[Ids, ...]
+    periodic_positions: tuple[Ids, ...]
 
     def __repr__(self) -> str:
         cells, points = self.cells, self.points
@@ -146,25 +166,26 @@ def build_submeshes(mesh: Mesh, labels: Labels, parts: Labels, provenance: Prove
     built = _core.build_parts(mesh.flat, parts, *local, owners, cell_counts, threads)
 
     n_parts = len(parts)
+    run = fingerprint_of(mesh.fingerprint, labels, provenance.nparts)
     cells = Places(local[1], local[0], mesh.n_cells)
     points = Places(built["point_ids"], built["point_offsets"], mesh.n_points)
     blocks = _block_places(mesh, built, n_parts)
-    point_sets, point_set_ranks = carried.point_sets(mesh, points, n_parts)
-    cell_sets, cell_set_ranks = carried.cell_sets(mesh, blocks, n_parts)
-    periodic, periodic_ranks = carried.periodic(mesh, owners, parts)
+    point_sets, point_set_positions = carried.point_sets(mesh, points, n_parts)
+    cell_sets, cell_set_positions = carried.cell_sets(mesh, blocks, n_parts)
+    periodic, periodic_positions = carried.periodic(mesh, owners, parts)
     columns = zip(
         parts.tolist(),
         _meshes(mesh, built, points, blocks, point_sets, cell_sets),
         _cell_maps(mesh, built, cells),
         _point_maps(mesh, built, points),
-        point_set_ranks,
-        cell_set_ranks,
+        point_set_positions,
+        cell_set_positions,
         periodic,
-        periodic_ranks,
+        periodic_positions,
         strict=True,
     )
     return [
-        SubMesh(part, provenance.nparts, 0, own_mesh, own_cells, own_points, provenance, *rest)
+        SubMesh(part, provenance.nparts, 0, own_mesh, own_cells, own_points, run, provenance, *rest)
         for part, own_mesh, own_cells, own_points, *rest in columns
     ]
 
@@ -184,8 +205,8 @@ def _meshes(
     built: Mapping[str, Array],
     points: Places,
     blocks: list[Places],
-    point_sets: list[dict[str, Ids]],
-    cell_sets: list[dict[str, list[Ids]]],
+    point_sets: list[Mapping[str, Ids]],
+    cell_sets: list[Mapping[str, Sequence[Ids]]],
 ) -> Iterator[Mesh]:
     n_parts = len(point_sets)
     node_offsets = built["node_offsets"]
@@ -209,10 +230,10 @@ def _meshes(
             blocks=tuple(own_blocks),
             point_data=point_data,
             cell_data=cell_data,
-            field_data=dict(mesh.field_data),
+            field_data=mesh.field_data,
             point_sets=own_point_sets,
             cell_sets=own_cell_sets,
-            block_data=dict(mesh.block_data),
+            block_data=mesh.block_data,
             periodic=(),
             info=mesh.info,
         )

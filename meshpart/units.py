@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from meshpart import _core, arguments
-from meshpart.arrays import Ids, frozen, take_rows
+from meshpart import _core
+from meshpart.arrays import Array, Ids, Labels, frozen, take_rows
 from meshpart.errors import ArgumentError
 from meshpart.mesh import ATTACHED, Mesh
-from meshpart.weights import Weights, cell_array
-
-Labels = npt.NDArray[np.int32]
+from meshpart.weights import Weights, cell_array, per_cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +40,8 @@ class Units:
         ----------
         mesh : Mesh
         keep_together : None, array_like of int (n_cells,), str, or sequence of str
-            Group numbers, -1 for none; the name of a cell_data array of them; or names of cell sets, each a group.
-            Groups that share a cell are one; a group that names an attached cell holds all its parents.
+            Group numbers, -1 for none; or names, each of a cell set, which is a group, or of a cell_data array of group
+            numbers. Groups that share a cell are one; a group that names an attached cell holds all its parents.
         """
         groups, cells = _memberships(mesh, keep_together)
         partitioned = mesh.kinds != ATTACHED
@@ -109,14 +107,43 @@ def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
     """Return (group, cell) pairs."""
     if keep_together is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if isinstance(keep_together, str) and keep_together not in mesh.cell_data:
-        keep_together = [keep_together]
-    if isinstance(keep_together, list | tuple) and keep_together and isinstance(keep_together[0], str):
-        return _set_memberships(mesh, keep_together)
-    if isinstance(keep_together, str):
-        groups = cell_array(mesh, "keep_together", keep_together)
-    else:
-        groups = arguments.array("keep_together", keep_together)
+    if (names := _as_names(keep_together)) is None:
+        return _array_memberships(mesh, per_cell(mesh, "keep_together", keep_together))
+    groups, cells, count = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+    for name in names:
+        own_groups, own_cells = _named_memberships(mesh, name)
+        groups.append(own_groups + count)
+        cells.append(own_cells)
+        count += int(own_groups.max(initial=-1)) + 1
+    return np.concatenate(groups), np.concatenate(cells)
+
+
+def _as_names(given: Any) -> list[str] | None:
+    """Return the names that are given: one, or any collection of them; None for anything else."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, np.ndarray):
+        given = given.tolist() if given.dtype.kind in "UO" else [0]
+    if isinstance(given, list | tuple | set | frozenset) and all(isinstance(name, str) for name in given):
+        return sorted(given) if isinstance(given, set | frozenset) else list(given)
+    return None
+
+
+def _named_memberships(mesh: Mesh, name: str) -> tuple[Ids, Ids]:
+    if name in mesh.cell_data and name in mesh.cell_sets:
+        raise ArgumentError(f"keep_together: {name!r} is a cell_data array and a cell set")
+    if name in mesh.cell_data:
+        return _array_memberships(mesh, cell_array(mesh, "keep_together", name))
+    if name in mesh.cell_sets:
+        starts = mesh.block_starts.tolist()
+        members = [start + rows for start, rows in zip(starts, mesh.cell_sets[name], strict=False)]
+        cells = np.concatenate([np.zeros(0, np.int64), *members])
+        return np.zeros_like(cells), cells
+    known = ", ".join(map(repr, [*mesh.cell_sets, *mesh.cell_data])) or "none"
+    raise ArgumentError(f"keep_together: there is no cell set or cell_data array {name!r} (there is: {known})")
+
+
+def _array_memberships(mesh: Mesh, groups: Array) -> tuple[Ids, Ids]:
     if groups.dtype.kind not in "iu" and groups.size > 0:
         raise ArgumentError(f"keep_together must hold integers, got the dtype {groups.dtype}")
     if groups.shape != (mesh.n_cells,):
@@ -125,18 +152,6 @@ def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
         raise ArgumentError(f"keep_together: a group number is -1 for none, or not negative, got {groups.min()}")
     cells = np.flatnonzero(groups != -1)
     return np.unique(groups[cells], return_inverse=True)[1].astype(np.int64), cells
-
-
-def _set_memberships(mesh: Mesh, names: Any) -> tuple[Ids, Ids]:
-    groups, cells = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for group, name in enumerate(names):
-        if not isinstance(name, str) or name not in mesh.cell_sets:
-            known = ", ".join(map(repr, mesh.cell_sets)) or "none"
-            raise ArgumentError(f"keep_together: there is no cell set {name!r} (there is: {known})")
-        members = [start + rows for start, rows in zip(mesh.block_starts, mesh.cell_sets[name], strict=False)]
-        cells += members
-        groups += [np.full(len(rows), group) for rows in members]
-    return np.concatenate(groups), np.concatenate(cells)
 
 
 def _with_parents(mesh: Mesh, groups: Ids, cells: Ids) -> tuple[Ids, Ids]:

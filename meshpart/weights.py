@@ -29,9 +29,9 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
     Parameters
     ----------
     mesh : Mesh
-    weights : None, array_like (n_cells,), str, or mapping of str to number
-        An array, the name of a cell_data array, or a dict by cell type or cell set: cells that it does not name
-        weigh 1, and a set beats a type. Weights given for attached cells are ignored.
+    weights : None, array_like (n_cells,), sequence of arrays, str, or mapping of str to number
+        An array, one array for each block, the name of a cell_data array, or a dict by cell type or cell set: cells
+        that it does not name weigh 1, and a set beats a type. Weights given for attached cells are ignored.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
     elif isinstance(weights, Mapping):
         given = _by_name(mesh, weights)
     else:
-        given = arguments.array("weights", weights)
+        given = per_cell(mesh, "weights", weights)
     if given.dtype.kind not in "biuf":
         raise ArgumentError(f"weights must be real numbers, got the dtype {given.dtype}")
     if given.shape != (mesh.n_cells,):
@@ -56,6 +56,16 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
     given = np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given) if np.any(mesh.kinds == ATTACHED) else given
     _check(given)
     return _as_integers(given) if np.any(given != given[:1]) else None
+
+
+def per_cell(mesh: Mesh, argument: str, values: Any) -> Array:
+    """Return an array over all cells, also where one is given for each block, as cell_data has them."""
+    if isinstance(values, list | tuple) and values and all(isinstance(entry, np.ndarray) for entry in values):
+        if [entry.shape for entry in values] != [(len(block),) for block in mesh.blocks]:
+            given = ", ".join(str(entry.shape) for entry in values)
+            raise ArgumentError(f"{argument}: arrays for each block must be as long as the block, got {given}")
+        return np.concatenate(values)
+    return arguments.array(argument, values)
 
 
 def cell_array(mesh: Mesh, argument: str, name: str) -> Array:
@@ -76,7 +86,8 @@ def _by_name(mesh: Mesh, weights: Mapping[Any, Any]) -> Array:
         value = arguments.array(f"weights[{name!r}]", weight)
         if value.shape != () or value.dtype.kind not in "biuf":
             raise ArgumentError(f"weights[{name!r}] must be a number, got {weight!r}")
-        _check_values(f"weights[{name!r}]", value[np.newaxis])
+        if not 0 <= value < np.inf:
+            raise ArgumentError(f"weights[{name!r}] must be finite and not negative, got {weight!r}")
         if name in mesh.cell_sets:
             for start, rows in zip(mesh.block_starts, mesh.cell_sets[name], strict=False):
                 cells = start + rows
@@ -101,15 +112,11 @@ def _require_type(mesh: Mesh, name: Any) -> None:
 
 
 def _check(given: Array) -> None:
-    _check_values("weights", given)
-    if len(given) and not np.any(given > 0):
-        raise ArgumentError(f"weights: all {len(given)} are zero, at least one must be positive")
-
-
-def _check_values(what: str, given: Array) -> None:
     wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
     if len(wrong):
-        raise ArgumentError(f"{what} must be finite and not negative, entry {wrong[0]} is {given[wrong[0]]}")
+        raise ArgumentError(f"weights must be finite and not negative, entry {wrong[0]} is {given[wrong[0]]}")
+    if len(given) and not np.any(given > 0):
+        raise ArgumentError("weights: all are zero on top and free cells, at least one must be positive")
 
 
 def _as_integers(given: Array) -> Weights:

@@ -187,9 +187,9 @@ def merged(mesh: Mesh, parts: Sequence[SubMesh]) -> Facts:
     for part in parts:
         ids = part.cells.global_ids.tolist()
         cells = [[cell for cell in ids if block_of(mesh, cell) == block] for block in range(len(mesh.blocks))]
-        ranks, cell_ranks = part.point_set_ranks, part.cell_set_ranks
+        ranks, cell_ranks = part.point_set_positions, part.cell_set_positions
         found.append(_facts(part.mesh, part.points.global_ids.tolist(), cells, ranks, cell_ranks))
-        found.append(_periodic_facts(part.periodic, part.periodic_ranks))
+        found.append(_periodic_facts(part.periodic, part.periodic_positions))
     return _together(found)
 
 

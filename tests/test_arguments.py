@@ -71,13 +71,13 @@ def test_an_integer_of_numpy_is_an_integer(integer: Callable[[int], Any]) -> Non
 
 @BOTH
 def test_more_parts_than_units_are_refused_with_both_numbers(cut: Cut) -> None:  # case 2
-    with pytest.raises(ArgumentError, match=r"nparts is 5, .* only 2 "):
+    with pytest.raises(ArgumentError, match=r"nparts is 5, .* share out, 2; "):
         cut(quads(2, 1), 5)
-    with pytest.raises(ArgumentError, match=r"nparts is 3, .* only 2 "):
+    with pytest.raises(ArgumentError, match=r"nparts is 3, .* share out, 2;"):
         cut(strip(4), 3, keep_together=[0, 0, 1, 1])  # two groups
-    with pytest.raises(ArgumentError, match=r"nparts is 5, .* only 4 "):
+    with pytest.raises(ArgumentError, match=r"nparts is 5, .* share out, 4;"):
         cut(quads_with_lines(4, 1), 5)  # lines are no units
-    with pytest.raises(ArgumentError, match=r"nparts is 2, .* only 0 "):
+    with pytest.raises(ArgumentError, match=r"nparts is 2, .* share out, 0;"):
         cut(no_cells(3), 2)  # case 3
 
 
@@ -176,24 +176,24 @@ def test_an_imbalance_may_be_any_number_from_0_on(cut: Cut, imbalance: Any) -> N
         ([1, 1, np.inf, 1], "weights must be finite and not negative, entry 2 is inf"),
         ([1, 1, 1, -1], "weights must be finite and not negative, entry 3 is -1"),
         (np.array([1, 1, 1, 1e300], np.longdouble) ** 2, "weights must be finite and not negative, entry 3 is inf"),
-        ([0, 0, 0, 0], "weights: all 4 are zero"),
+        ([0, 0, 0, 0], "weights: all are zero"),
         ([1j, 1, 1, 1], "weights must be real numbers, got the dtype complex"),
         (["1", "1", "1", "1"], "weights must be real numbers, got the dtype <U1"),
         ([1, None, 1, 1], "weights must be real numbers, got the dtype object"),
         ([VAST, 1, 1, 1], "weights must be real numbers, got the dtype object"),
         (np.zeros(4, "M8[s]"), "weights must be real numbers, got the dtype datetime"),
-        ([1, [1, 1], 1, 1], "weights must be an array of one value per cell"),
+        ([1, [1, 1], 1, 1], "weights is not an array"),
         ({1, 2}, "weights must be real numbers, got the dtype object"),
         ("load", "weights: there is no cell_data array 'load'"),
         ({"quad": "2"}, r"weights\['quad'\] must be a number, got '2'"),
         ({"quad": None}, r"weights\['quad'\] must be a number, got None"),
         ({"quad": [1, 2]}, r"weights\['quad'\] must be a number, got \[1, 2\]"),
-        ({"quad": [1, [2]]}, r"weights\['quad'\] must be an array"),
+        ({"quad": [1, [2]]}, r"weights\['quad'\] is not an array"),
         ({"quad": VAST}, r"weights\['quad'\] must be a number, got 1000"),
         ({"quad": -1}, r"weights\['quad'\] must be finite and not negative, .* -1"),
         ({"quad": np.nan}, r"weights\['quad'\] must be finite and not negative, .* nan"),
         ({"quad": np.inf}, r"weights\['quad'\] must be finite and not negative, .* inf"),
-        ({"quad": 0}, "weights: all 4 are zero"),
+        ({"quad": 0}, "weights: all are zero"),
         ({"squad": 1}, "weights: 'squad' is no cell type and no cell set"),
         ({4: 1}, "weights: 4 is no cell type and no cell set"),
         ({("quad",): 1}, r"weights: \('quad',\) is no cell type and no cell set"),
@@ -228,13 +228,13 @@ def test_weights_in_cell_data_are_checked_like_others() -> None:
         ([True, True, False, False], "keep_together must hold integers, got the dtype bool"),
         ([None] * 4, "keep_together must hold integers, got the dtype object"),
         ([0, 0, -2, 1], "keep_together: .* got -2"),
-        ([0, [0], 1, 1], "keep_together must be an array of one value per cell"),
-        ("C", r"keep_together: there is no cell set 'C' \(there is: 'A'\)"),
-        (["A", "C"], r"keep_together: there is no cell set 'C' \(there is: 'A'\)"),
-        (["A", 3], "keep_together: there is no cell set 3"),
-        (["A", ["A"]], r"keep_together: there is no cell set \['A'\]"),
+        ([0, [0], 1, 1], "keep_together is not an array"),
+        ("C", r"keep_together: there is no cell set or cell_data array 'C' \(there is: 'A'\)"),
+        (["A", "C"], r"keep_together: there is no cell set or cell_data array 'C' \(there is: 'A'\)"),
+        (["A", 3], "keep_together must hold integers, got the dtype <U"),
+        (["A", ["A"]], "keep_together is not an array"),
         ([3, "A"], "keep_together must hold integers, got the dtype <U"),
-        ({"A"}, "keep_together must hold integers, got the dtype object"),
+        ({3}, "keep_together must hold integers, got the dtype object"),
     ],
 )
 def test_keep_together_of_every_wrong_sort_is_refused(cut: Cut, keep_together: Any, message: str) -> None:
@@ -257,12 +257,12 @@ def test_a_method_that_is_not_there_is_refused_and_never_replaced(cut: Cut, meth
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 1], r"integers of shape \(4,\), got int64 \(2,\)"),
-        ([[0, 0, 1, 1]], r"integers of shape \(4,\), got int64 \(1, 4\)"),
-        ([0.0, 0.0, 1.0, 1.0], r"integers of shape \(4,\), got float64 \(4,\)"),
-        ([True, True, False, False], r"integers of shape \(4,\), got bool \(4,\)"),
-        (None, r"integers of shape \(4,\), got object \(\)"),
-        ("0011", r"integers of shape \(4,\), got <U4 \(\)"),
+        ([0, 1], r"integers of shape \(4,\), .* got int64 \(2,\)"),
+        ([[0, 0, 1, 1]], r"integers of shape \(4,\), .* got int64 \(1, 4\)"),
+        ([0.0, 0.0, 1.0, 1.0], r"integers of shape \(4,\), .* got float64 \(4,\)"),
+        ([True, True, False, False], r"integers of shape \(4,\), .* got bool \(4,\)"),
+        (None, r"integers of shape \(4,\), .* got object \(\)"),
+        ("0011", r"integers of shape \(4,\), .* got <U4 \(\)"),
         ([0, 0, 1, 2], r"labels must be in 0\.\.1, got 0\.\.2"),
         ([0, 0, 1, -1], r"labels must be in 0\.\.1, got -1\.\.1"),
         (np.array([0, 0, 1, 2**63], np.uint64), r"labels must be in 0\.\.1, got 0\.\.9223372036854775808"),
@@ -350,15 +350,15 @@ def test_the_method_that_ran_is_recorded() -> None:
         ([0, 0, 1, 1, 1], 2, r"labels must have the shape \(4,\), got \(5,\)"),
         ([[0, 0, 1, 1]], 2, r"labels must have the shape \(4,\), got \(1, 4\)"),
         ([0, 0, 1, 2], 2, r"labels: cell 3 has 2, outside 0\.\.1"),
-        ([0, 0, -1, 1], None, r"labels: cell 2 has -1, outside 0\.\.2147483646"),
-        ([0, 0, -1, 1], 2, r"labels: cell 2 has -1, outside 0\.\.1"),
+        ([0, 0, -1, 1], None, "labels: cell 2 has -1, it must not be negative"),
+        ([0, 0, -1, 1], 2, "labels: cell 2 has -1, it must not be negative"),
         ([0, 2**40, 1, 1], None, r"labels: cell 1 has 1099511627776, outside 0\.\.2147483646"),
         (np.array([0, 0, 0, 2**63], np.uint64), None, r"labels: cell 3 has 9223372036854775808"),
         ([0.0, 0.0, 1.0, 1.0], 2, "labels must be integers, got the dtype float64"),
         ([True, False, True, False], None, "labels must be integers, got the dtype bool"),
         ("0011", None, "labels must be integers, got the dtype <U4"),
         (None, None, "labels must be integers, got the dtype object"),
-        ([0, [0], 1, 1], None, "labels must be an array of one value per cell"),
+        ([0, [0], 1, 1], None, "labels is not an array"),
         ([0, 0, 1, 1], 0, "nparts must be between 1 and 2147483647, got 0"),
         ([0, 0, 1, 1], 2.0, r"nparts must be an integer, got 2\.0"),
         ([0, 0, 1, 1], True, "nparts must be an integer, got True"),

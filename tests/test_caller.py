@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import FrozenInstanceError
 from typing import Any
 
@@ -33,7 +34,7 @@ def arrays_in(value: Any) -> list[Any]:
     """Return all arrays in a nest of dicts, lists and tuples."""
     if isinstance(value, np.ndarray):
         return [value]
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    values = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return [array for nested in values for array in arrays_in(nested)]
 
 

@@ -105,10 +105,10 @@ def test_a_point_set_is_found_on_every_part_that_has_the_point() -> None:
 def test_ranks_say_which_entries_of_the_set_a_part_has() -> None:
     # low = 3 2 1 0; part 1 has cell 2 with the points 2 3 6 7, of which it owns 3 7: entries 0 and 1
     zero, one = split(overlapping_sets(), [0, 0, 1])
-    assert zero.point_set_ranks["low"].tolist() == [1, 2, 3]
-    assert one.point_set_ranks["low"].tolist() == [0, 1]
+    assert zero.point_set_positions["low"].tolist() == [1, 2, 3]
+    assert one.point_set_positions["low"].tolist() == [0, 1]
     assert one.points.global_ids[one.mesh.point_sets["low"]].tolist() == [3, 2]
-    assert [ranks.tolist() for ranks in one.cell_set_ranks["B"]] == [[1]]
+    assert [ranks.tolist() for ranks in one.cell_set_positions["B"]] == [[1]]
 
 
 def test_an_unsorted_set_with_duplicates_keeps_order_and_duplicates() -> None:
@@ -116,16 +116,16 @@ def test_an_unsorted_set_with_duplicates_keeps_order_and_duplicates() -> None:
     mesh = replace(strip(5), cell_sets={"S": [[4, 0, 3, 4, 1]]})
     zero, one = split(mesh, [0, 1, 0, 1, 0])
     assert zero.mesh.cell_sets["S"][0].tolist() == [2, 0, 2]
-    assert zero.cell_set_ranks["S"][0].tolist() == [0, 1, 3]
+    assert zero.cell_set_positions["S"][0].tolist() == [0, 1, 3]
     assert one.mesh.cell_sets["S"][0].tolist() == [1, 0]
-    assert one.cell_set_ranks["S"][0].tolist() == [2, 4]
+    assert one.cell_set_positions["S"][0].tolist() == [2, 4]
 
 
 def test_every_set_is_in_every_part_by_name() -> None:
     mesh = replace(overlapping_sets(), cell_sets={"none": [[]], "one": [[0]]}, point_sets={"none": []})
     for part in split(mesh, [0, 0, 1], 4):
-        assert list(part.mesh.cell_sets) == list(part.cell_set_ranks) == ["none", "one"]
-        assert list(part.mesh.point_sets) == list(part.point_set_ranks) == ["none"]
+        assert list(part.mesh.cell_sets) == list(part.cell_set_positions) == ["none", "one"]
+        assert list(part.mesh.point_sets) == list(part.point_set_positions) == ["none"]
         assert part.mesh.cell_sets["none"][0].dtype == np.int64
 
 
@@ -138,18 +138,18 @@ def test_periodic_pairs_go_with_the_owner_of_the_slave_point_as_global_ids() -> 
     zero, one = split(replace(strip(4), periodic=(sides, others)), [0, 0, 1, 1])
     assert [entry.pairs.tolist() for entry in zero.periodic] == [[], [[1, 0]]]
     assert [entry.pairs.tolist() for entry in one.periodic] == [[[4, 0], [9, 5]], [[8, 5]]]
-    assert [ranks.tolist() for ranks in zero.periodic_ranks] == [[], [1]]
-    assert [ranks.tolist() for ranks in one.periodic_ranks] == [[0, 1], [0]]
+    assert [ranks.tolist() for ranks in zero.periodic_positions] == [[], [1]]
+    assert [ranks.tolist() for ranks in one.periodic_positions] == [[0, 1], [0]]
     assert same(zero.periodic[0]._replace(pairs=sides.pairs), sides)
     assert zero.mesh.periodic == one.mesh.periodic == ()
 
 
 def test_field_data_tags_of_entities_and_info_are_in_every_part() -> None:
-    tags = {"gmsh:bounding_entities": [np.array([-3, 4])]}
+    tags = {"gmsh:bounding_entities": (np.array([-3, 4]),)}
     mesh = replace(strip(2), field_data={"wall": np.array([1, 2])}, block_data=tags, info="from a file")
     for part in split(mesh, [0, 1], 3):
-        assert same(part.mesh.field_data, {"wall": np.array([1, 2])})
-        assert same(part.mesh.block_data, tags)
+        assert same(dict(part.mesh.field_data), {"wall": np.array([1, 2])})
+        assert same(dict(part.mesh.block_data), tags)
         assert part.mesh.info == "from a file"
 
 

@@ -57,7 +57,7 @@ def test_points_without_cells_are_one_part() -> None:  # case 3
     assert (labels.shape, labels.dtype) == ((0,), np.int32)
     (part,) = partition(no_cells(3), 1)
     assert part.points.global_ids.tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match=r"nparts is 2, .* only 0 "):
+    with pytest.raises(ValueError, match=r"nparts is 2, .* share out, 0;"):
         partition(no_cells(3), 2)
 
 

@@ -20,10 +20,10 @@ def bytes_held_by(parts: list[SubMesh]) -> int:
     total = 0
     for part in parts:
         own = part.mesh
-        arrays = [own.points, *own.point_data.values(), *own.point_sets.values(), *part.point_set_ranks.values()]
+        arrays = [own.points, *own.point_data.values(), *own.point_sets.values(), *part.point_set_positions.values()]
         for block in own.blocks:
             arrays += [block.nodes] if block.offsets is None else [block.nodes, block.offsets]
-        for by_block in (*own.cell_data.values(), *own.cell_sets.values(), *part.cell_set_ranks.values()):
+        for by_block in (*own.cell_data.values(), *own.cell_sets.values(), *part.cell_set_positions.values()):
             arrays += by_block
         for entities in (part.cells, part.points):
             arrays += [entities.global_ids, entities.complete, entities.ghost_owners, entities.ghost_layers]

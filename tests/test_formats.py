@@ -78,6 +78,11 @@ def test_every_format_that_meshio_writes_is_in_the_table_or_has_a_reason_not_to_
     assert not set(FORMATS) & set(UNFIT)
 
 
+def test_an_order_of_types_has_every_type_once() -> None:
+    for holds in FORMATS.values():
+        assert not holds.order or sorted(holds.order) == sorted(holds.types)
+
+
 def test_a_format_is_found_by_its_name_and_by_each_suffix_with_and_without_a_dot() -> None:
     for name, holds in FORMATS.items():
         assert find_format(name)[:2] == (name, holds)

@@ -163,6 +163,25 @@ def test_a_file_that_is_no_mesh_is_one_error_with_its_path_and_no_word_on_the_st
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cut.off", "OFF\n"),
+        ("cut.ply", "ply\nformat ascii 1.0\nelement vertex 3\n"),
+        ("cut.mdpa", "Begin Nodes\n1 0 0 0\n"),
+        ("cut.bdf", "BEGIN BULK\n"),
+        ("cut.dat", 'VARIABLES = "X" "Y"\nZONE N=3, E=1, F=FEPOINT, ET=TRIANGLE\n0 0\n'),
+        ("cut.node", "# nothing but a comment\n"),
+        ("cut.msh", "(10 (1 1 3 1 2)("),
+    ],
+)
+@pytest.mark.usefixtures("without_meshioplusplus")
+def test_a_file_that_is_cut_short_does_not_keep_its_reader_for_ever(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FormatError, match="the file ends too early"):
+        read(tmp_path / name)
+
+
 @pytest.mark.usefixtures("without_meshioplusplus")
 def test_the_reason_for_which_a_reader_ended_the_process_is_given(tmp_path: Path) -> None:
     (tmp_path / "plane.inp").write_text("*NODE\n1,0,0\n2,1,0\n3,0,1\n*ELEMENT, TYPE=CPE3\n1,1,2,3\n")
@@ -248,6 +267,32 @@ def test_what_meshio_cannot_read_the_other_reader_reads_and_a_warning_says_so(tm
         mesh = read(tmp_path / "whole.pvtu")
     assert len(caught) == 1
     assert (mesh.n_points, mesh.n_cells) == (12, 4)
+
+
+def test_a_crash_of_the_other_reader_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "meshioplusplus.py").write_text("import os\nos.kill(os.getpid(), 11)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "noise.vtk").write_text("no mesh\n")
+    with pytest.raises(FormatError, match=r"meshioplusplus crashed \(SIGSEGV\)"):
+        read(tmp_path / "noise.vtk")
+
+
+def test_what_the_other_reader_prints_is_in_the_warning_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "meshioplusplus.py").write_text(
+        "import os\nfrom types import SimpleNamespace\n__version__ = '0'\ndef read(path):\n"
+        "    print('said')\n    os.write(2, b'said below')\n"
+        "    block = SimpleNamespace(type='line', data=[[0, 1]])\n"
+        "    side = SimpleNamespace(kind='side', name='wall')\n"
+        "    return SimpleNamespace(points=[[0.0], [1.0]], cells=[block], point_data={}, cell_data={}, field_data={},\n"
+        "        point_sets={}, cell_sets={}, gmsh_periodic=None, regions=[side])\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mesh.own").write_text("mesh")
+    with pytest.warns(MeshpartWarning, match="said said below; sets of sides are left out: wall"):
+        assert read(tmp_path / "mesh.own").n_cells == 1
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_reasons_of_both_readers_are_given(tmp_path: Path) -> None:
@@ -534,7 +579,7 @@ def test_cell_types_that_a_format_lacks_are_refused_before_anything_is_there(tmp
 
 def test_types_that_may_not_stand_together_are_refused_before_anything_is_there(tmp_path: Path) -> None:
     mesh = Mesh(np.eye(6, 3), [("triangle", [[0, 1, 2]]), ("triangle6", [range(6)])])
-    with pytest.raises(FormatError, match="hold triangle6 cells and no others"):
+    with pytest.raises(FormatError, match="hold no cells beside triangle6, got triangle, triangle6"):
         write_parts(split(mesh, [0, 0]), tmp_path / "parts", format="xdmf")
     write_parts(split(mesh, [0, 1]), tmp_path / "parts", format="xdmf")  # each in a file of its own
     assert [file.cells[0].type for _, file, _ in files_of(tmp_path / "parts")] == ["triangle", "triangle6"]
@@ -612,7 +657,7 @@ def test_polyhedra_are_written_alone_or_not_at_all(tmp_path: Path) -> None:
     write_parts(split(mesh, [0, 1]), tmp_path / "parts")
     assert read(tmp_path / "parts" / "part-00001.vtu").blocks[0].type == "polyhedron4"
     mixed = Mesh(np.eye(4, 3), [tet, ("tetra", [[0, 1, 2, 3]])])
-    with pytest.raises(FormatError, match="hold polyhedron cells and no others"):
+    with pytest.raises(FormatError, match="hold no cells beside polyhedron, got polyhedron, tetra"):
         write_parts(split(mixed, [0, 0]), tmp_path / "mixed")
     with pytest.raises(FormatError, match=r"vtk42 files, .* hold no cells of type polyhedron"):
         write_parts(split(mesh, [0, 1]), tmp_path / "mixed", format="vtk")

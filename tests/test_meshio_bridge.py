@@ -11,6 +11,7 @@ import pytest
 
 from meshpart import Mesh
 from meshpart.cells import CELL_TYPES
+from meshpart.ending import open_ending
 from meshpart.meshio_bridge import patched_meshio
 
 TRIANGLES = [("triangle", [[0, 1, 2], [1, 2, 3]])]
@@ -46,21 +47,22 @@ def test_anything_with_points_and_cells_is_taken() -> None:
     assert Mesh.from_meshio(given) == Mesh(POINTS, TRIANGLES)
 
 
-def test_meshio_is_lent_every_type_and_gives_them_back() -> None:
-    dims, sizes = meshio._mesh.topological_dimension, meshio._common.num_nodes_per_cell
-    before = dict(dims), dict(sizes)
+def test_meshio_is_lent_what_it_lacks_and_gives_it_back() -> None:
+    dims, sizes, files = meshio._mesh.topological_dimension, meshio._common.num_nodes_per_cell, vars(meshio._files)
+    before = dict(dims), dict(sizes), dict(files)
     with patched_meshio() as module:
         assert module is meshio
         assert set(CELL_TYPES) <= set(dims)
         assert meshio.CellBlock("wedge15", [range(15)]).dim == 3
         assert sizes["wedge12"] == 12
+        assert files["open"] is open_ending
         assert all(dims[name] == dim for name, dim in before[0].items())
-    assert (dict(dims), dict(sizes)) == before
+    assert (dict(dims), dict(sizes), dict(files)) == before
     with pytest.raises(KeyError):
         meshio.CellBlock("wedge15", [range(15)])
 
 
-def test_the_last_user_of_the_types_gives_them_back() -> None:
+def test_the_last_user_gives_back_what_is_lent() -> None:
     inside, leave = threading.Event(), threading.Event()
 
     def use() -> None:

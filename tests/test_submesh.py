@@ -226,8 +226,8 @@ def test_arrays_of_a_part_refuse_writes() -> None:
     mesh = replace(overlapping_sets(), point_data={"t": np.zeros(8)}, cell_data={"c": [np.zeros(3)]})
     part = split(mesh, [0, 0, 1])[0]
     arrays = [part.mesh.points, part.mesh.blocks[0].nodes, part.mesh.point_data["t"], part.mesh.cell_data["c"][0]]
-    arrays += [part.mesh.point_sets["left"], part.mesh.cell_sets["A"][0], part.point_set_ranks["left"]]
-    arrays += [part.cell_set_ranks["A"][0]]
+    arrays += [part.mesh.point_sets["left"], part.mesh.cell_sets["A"][0], part.point_set_positions["left"]]
+    arrays += [part.cell_set_positions["A"][0]]
     for entities in (part.cells, part.points):
         arrays += [entities.global_ids, entities.complete, entities.ghost_owners, entities.ghost_layers]
     assert not any(array.flags.writeable for array in arrays)

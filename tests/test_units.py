@@ -71,7 +71,7 @@ def test_a_group_of_one_cell_changes_nothing() -> None:
 
 def test_all_cells_in_one_group_go_to_one_part() -> None:
     assert partition_labels(strip(4), 1, keep_together=[0] * 4).tolist() == [0] * 4
-    with pytest.raises(ArgumentError, match=r"nparts is 2, .* only 1 "):
+    with pytest.raises(ArgumentError, match=r"nparts is 2, .* share out, 1;"):
         partition_labels(strip(4), 2, keep_together=[0] * 4)
 
 
@@ -96,10 +96,29 @@ def test_a_set_over_several_blocks_is_one_group() -> None:
     assert units_of(meshes.two_and_two(), ["A"]) == [0, 1, 2, 0]
 
 
-def test_a_cell_data_array_is_found_before_a_set_of_the_same_name() -> None:
-    data, sets = {"A": [np.array([-1, 0, 0])]}, {"A": [[0, 1]]}
-    assert units_of(Mesh(strip(3).points, strip(3).blocks, cell_data=data, cell_sets=sets), "A") == [0, 1, 1]
-    assert units_of(Mesh(strip(3).points, strip(3).blocks, cell_data=data, cell_sets=sets), ["A"]) == [0, 0, 1]
+def test_a_name_of_a_cell_data_array_and_of_a_set_is_refused() -> None:
+    mesh = Mesh(strip(3).points, strip(3).blocks, cell_data={"A": [np.array([-1, 0, 0])]}, cell_sets={"A": [[0, 1]]})
+    with pytest.raises(ArgumentError, match="'A' is a cell_data array and a cell set"):
+        units_of(mesh, "A")
+
+
+def test_arrays_and_sets_can_be_named_together() -> None:
+    mesh = Mesh(
+        strip(5).points, strip(5).blocks, cell_data={"A": [np.array([0, 0, -1, 1, -1])]}, cell_sets={"B": [[3, 4]]}
+    )
+    assert units_of(mesh, ["A", "B"]) == [0, 0, 1, 2, 2]
+    assert units_of(mesh, {"B"}) == [0, 1, 2, 3, 3]
+    assert units_of(mesh, np.array(["B"])) == [0, 1, 2, 3, 3]
+    assert units_of(mesh, []) == [0, 1, 2, 3, 4]
+
+
+def test_group_numbers_can_be_given_block_by_block() -> None:
+    mesh = meshes.interleaved()  # blocks of 2, 2, 1, 2, 1 cells
+    flat = np.array([0, 1, 2, 2, 1, -1, -1, 0])
+    blocks = np.split(flat, [2, 4, 5, 7])
+    assert units_of(mesh, blocks) == units_of(mesh, flat)
+    with pytest.raises(ArgumentError, match="as long as the block"):
+        units_of(mesh, blocks[1:])
 
 
 def test_sets_that_share_a_cell_are_one_group() -> None:

@@ -1,8 +1,9 @@
-// Mesh checks, kinds of cells, centroids.
+// Mesh checks and fingerprints, kinds of cells, centroids.
 #include "convert.hpp"
 #include "core/attachment.hpp"
 #include "core/centroids.hpp"
 #include "core/checks.hpp"
+#include "core/fingerprint.hpp"
 
 namespace meshpart::bindings {
 
@@ -13,6 +14,12 @@ void bind_mesh(py::module_& m) {
             return released([&] { return first_outside(span(ids), count, threads); });
         },
         py::arg("ids").noconvert(), py::arg("count"), py::arg("threads"));
+    m.def(
+        "fingerprint",
+        [](const Array<std::uint8_t>& bytes, int threads) {
+            return released([&] { return fingerprint(span(bytes), threads); });
+        },
+        py::arg("bytes").noconvert(), py::arg("threads"));
     m.def(
         "attachment",
         [](const py::tuple& flat) {

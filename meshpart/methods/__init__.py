@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from meshpart.arrays import Labels
 from meshpart.errors import ArgumentError
-from meshpart.methods.problem import Problem, UnitLabels
+from meshpart.methods.problem import Problem
 from meshpart.methods.sfc import sfc
 
-Method = Callable[[Problem], UnitLabels]
+Method = Callable[[Problem], Labels]
 
 METHODS: dict[str, Method] = {"sfc": sfc}
 AUTO = "sfc"  # what `auto` stands for

@@ -14,8 +14,6 @@ from meshpart.errors import MeshError
 from meshpart.units import Units
 from meshpart.weights import Weights
 
-UnitLabels = npt.NDArray[np.int32]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -44,9 +42,17 @@ class Problem:
     seed: int
     threads: int
 
+    @property
+    def n_units(self) -> int:
+        """How many labels a method returns."""
+        return self.units.count
+
     @cached_property
     def weights(self) -> Ids | None:
-        """The weight of each unit, int64 (n_units,), or None where all weigh the same."""
+        """The weight of each unit, int64 (n_units,), or None where all weigh the same.
+
+        Integers in proportion to what was given, without a common factor, so that sums are exact.
+        """
         return self.units.weights(self.cell_weights)
 
     @cached_property

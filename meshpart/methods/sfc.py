@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core
-from meshpart.arrays import take_rows
+from meshpart.arrays import Labels, take_rows
 from meshpart.mesh import TOP, Mesh
-from meshpart.methods.problem import Problem, UnitLabels
+from meshpart.methods.problem import Problem
 
 SAMPLE = 4096  # as many cells tell how the cells of a mesh are stretched
 MARKED = 0.5  # an axis is drawn out where cells are less than this part of their longest extent along it
 
 
-def sfc(problem: Problem) -> UnitLabels:
+def sfc(problem: Problem) -> Labels:
     """Return labels whose parts are consecutive along a Hilbert curve.
 
     The heaviest piece is as light as it can be for that order, and no piece is empty; without weights their sizes

@@ -1,0 +1,5 @@
+"""`python -m meshpart`: the command line."""
+
+from meshpart.cli import main
+
+main()
