@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.ma import is_masked
 
 from meshpart.errors import ArgumentError
 
@@ -44,7 +45,9 @@ def imbalance(value: object) -> Fraction:
 
 
 def array(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return anything array-like as an array; refuse rows of different lengths."""
+    """Return anything array-like as an array; refuse rows of different lengths, and values that are masked."""
+    if is_masked(value):
+        raise ArgumentError(f"{name} has masked values, which would be lost")
     try:
         return np.asarray(value)
     except (ValueError, TypeError) as error:

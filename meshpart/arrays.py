@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from numpy.ma import is_masked
 
 from meshpart.errors import MeshError
 
@@ -17,6 +18,32 @@ Array = npt.NDArray[Any]
 Ids = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]  # part numbers of cells or units, owners of points
 T = TypeVar("T")
+
+
+if TYPE_CHECKING:
+    import functools
+
+    kept = functools.cached_property
+else:
+
+    class kept:
+        """A property that is computed once and then kept, as functools.cached_property is, but without a lock.
+
+        Before Python 3.12 that one holds one lock for all instances while it computes: threads wait for each other's
+        meshes, and a process forked meanwhile waits for ever.
+        """
+
+        def __init__(self, compute):
+            self.compute = compute
+            self.__doc__ = compute.__doc__
+
+        def __set_name__(self, owner, name):
+            self.name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self.name, self.compute(instance))
 
 
 def set_field(instance: object, name: str, value: object) -> None:
@@ -66,7 +93,9 @@ def _refrozen(value: Any) -> Any:
 
 
 def as_array(what: str, values: Any) -> Array:
-    """Return anything array-like as an array; refuse rows of different lengths."""
+    """Return anything array-like as an array; refuse rows of different lengths, and values that are masked."""
+    if is_masked(values):
+        raise MeshError(f"{what} has masked values, which would be lost")
     try:
         return np.asarray(values)
     except (ValueError, TypeError) as error:
@@ -101,7 +130,7 @@ def as_row(what: str, values: Any) -> Ids:
 
 def as_members(what: str, values: Any, count: int) -> Ids:
     """Return the ids of a set, in the given order; refuse those outside 0..count-1. None is the empty set."""
-    members = as_row(what, [] if values is None else values)
+    members = frozen(as_row(what, [] if values is None else values).copy())
     outside = np.flatnonzero((members < 0) | (members >= count))
     if len(outside):
         raise MeshError(f"{what}: entry {outside[0]} is {members[outside[0]]}, there are {count} to choose from")
@@ -114,6 +143,18 @@ def as_data(what: str, values: Any, count: int) -> Array:
     if array.ndim == 0 or len(array) != count:
         raise MeshError(f"{what} must have {count} rows, got the shape {array.shape}")
     return array
+
+
+def as_mapping(what: str, values: Any) -> Mapping[str, Any]:
+    """Return a mapping by name; None is an empty one."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise MeshError(f"{what} must be a mapping, got {type(values).__name__}")
+    for name in values:
+        if not isinstance(name, str):
+            raise MeshError(f"{what}: names must be str, got {name!r}")
+    return values
 
 
 def check_offsets(what: str, offsets: Ids, end: int, *, least: int) -> None:

@@ -45,7 +45,7 @@ class Faces(Frozen):
 
     def __post_init__(self) -> None:
         for name in ("offsets", "corner_offsets", "corners"):
-            set_field(self, name, as_ids(f"faces.{name}", getattr(self, name)))
+            set_field(self, name, frozen(as_row(f"faces.{name}", getattr(self, name)).copy()))
         check_offsets("faces.offsets", self.offsets, len(self.corner_offsets) - 1, least=1)
         check_offsets("faces.corner_offsets", self.corner_offsets, self.corners.size, least=3)
 
@@ -88,6 +88,8 @@ class CellBlock(Frozen):
     def __post_init__(self) -> None:
         kind = cell_type(self.type)
         set_field(self, "nodes", as_ids(f"{self.type} nodes", self.nodes))
+        if isinstance(self.tags, str) or not isinstance(self.tags, Iterable):
+            raise MeshError(f"{self.type}: tags must be a sequence of names, got {self.tags!r}")
         set_field(self, "tags", tuple(self.tags))
         if self.offsets is None:
             self._check_table(kind)
@@ -97,8 +99,8 @@ class CellBlock(Frozen):
             self._check_rows(kind)
         elif self.offsets is not None:
             raise MeshError(f"{self.type}: every cell has {kind.n_points} points, so it takes no offsets")
-        if (self.faces is not None) != is_polyhedron(self.type):
-            raise MeshError(f"{self.type}: polyhedra have faces, and nothing else has")
+        if isinstance(self.faces, Faces) != is_polyhedron(self.type) or not isinstance(self.faces, Faces | None):
+            raise MeshError(f"{self.type}: polyhedra have Faces, and nothing else has")
         if self.faces is not None:
             self._check_faces(self.faces)
 
@@ -118,6 +120,8 @@ class CellBlock(Frozen):
         tags : iterable of str
             Names given to the whole block.
         """
+        if not isinstance(rows, Iterable):
+            raise MeshError(f"{type}: rows must be a sequence, got {rows!r}")
         if is_polyhedron(type):
             return cls._from_faces(type, rows, tuple(tags))
         if isinstance(rows, np.ndarray) and rows.dtype != object and rows.shape != (0,):

@@ -17,6 +17,8 @@ from meshpart.errors import MeshError
 
 Facet = tuple[int, ...]
 
+MOST_POINTS = 10**6  # of a cell whose number of points its name tells
+
 
 @dataclass(frozen=True, slots=True)
 class CellType:
@@ -82,7 +84,9 @@ def cell_type(name: str) -> CellType:
         raise MeshError(f"cell type {name!r} is not supported: {REFUSED[name]}")
     if varying := re.fullmatch(r"(polygon|polyhedron)[0-9]+", name):
         return replace(CELL_TYPES[varying[1]], name=name)
-    if quadratic := re.fullmatch(r"quadratic_polygon([0-9]+)", name):
+    if quadratic := re.fullmatch(r"quadratic_polygon0*([0-9]+)", name):
+        if len(quadratic[1]) > len(str(MOST_POINTS)) or int(quadratic[1]) > MOST_POINTS:
+            raise MeshError(f"{name[:40]}: a cell has at most {MOST_POINTS} points")
         return quadratic_polygon(name, int(quadratic[1]))
     raise MeshError(f"unknown cell type {name!r}: it is neither a type of meshio nor a cell of VTK")
 

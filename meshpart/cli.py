@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -24,31 +26,49 @@ from meshpart.version import __version__
 from meshpart.weights import cell_weights
 
 BAD_INPUT = 2
-INTERRUPTED = 130
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
 MOST_PARTS_SHOWN = 32
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+class _Terminated(BaseException):
+    """Raised where SIGTERM arrives; no reader takes it for its own failure, as it would a SystemExit."""
+
+
 def main() -> None:
     """Run the command line and exit with its code."""
+    _prepare_streams()
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(_run())
+
+
+def _run() -> int:
+    """Run the command line and return its exit code."""
     try:
         code = commands(prog_name="meshpart", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return BAD_INPUT
     except click.ClickException as error:
         _say(f"error: {error.format_message()}")
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
     except click.Abort:
         _say("interrupted")
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
+    except _Terminated:
+        _say("terminated")
+        return TERMINATED
     except (MeshpartError, MemoryError) as error:
-        _say(f"error: {' '.join(str(error).split()) or 'out of memory'}")
-        sys.exit(BAD_INPUT)
+        _say(f"error: {error or 'out of memory'}")
+        return BAD_INPUT
     except OSError as error:  # of stdout: the library's own say which file
         _leave_stdout()
         _say(f"error: cannot print the result: {error.strerror}")
-        sys.exit(BAD_INPUT)
-    sys.exit(code if isinstance(code, int) else 0)
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -186,7 +206,7 @@ def _summary_text(summary: dict[str, Any]) -> str:
         f"{summary['method']}; the heaviest is {100 * summary['imbalance']:.2f} % above the mean"
     )
     lines.append(f"written to {summary['out']}")
-    return "\n".join(lines)
+    return "\n".join(map(_visible, lines))
 
 
 def _row(name: str, values: list[float]) -> str:
@@ -239,7 +259,7 @@ def _facts_text(facts: dict[str, Any]) -> str:
         lines += [f"  {title}  {name}: {value}{what}" for name, value in facts[title].items()]
     if facts["periodic_pairs"]:
         lines.append(f"  periodic  {facts['periodic_pairs']} pairs of points")
-    return "\n".join(lines)
+    return "\n".join(map(_visible, lines))
 
 
 @contextmanager
@@ -268,14 +288,36 @@ def _bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: progress.update(task, completed=done)
 
 
+# -- the streams --------------------------------------------------------------------------------------------
+
+
+def _prepare_streams() -> None:
+    """Give the streams that the caller closed somewhere to go, and write what an encoding lacks as escapes."""
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
+        elif name != "stdin" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _terminate(*_: object) -> None:
+    raise _Terminated
+
+
 def _leave_stdout() -> None:
     """Keep the interpreter from flushing a stdout that takes nothing, which would fail again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _visible(text: str) -> str:
+    """Return one line in which control characters, which names may have, are escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    _say(f"warning: {' '.join(str(message).split())}")
+    _say(f"warning: {message}")
 
 
 def _say(text: str) -> None:
-    click.echo(text, err=True)
+    click.echo(_visible(" ".join(text.split())), err=True)

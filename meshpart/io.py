@@ -16,6 +16,7 @@ import numpy as np
 from meshpart import losses, second_reader
 from meshpart.errors import ArgumentError, FormatError, MeshpartError, MeshpartWarning, MissingDependencyError
 from meshpart.formats import find_format
+from meshpart.includes import refuse_odd_includes
 from meshpart.manifest import describe, describe_part
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, patched_meshio
@@ -55,6 +56,8 @@ def read(path: str | os.PathLike[str]) -> Mesh:
         Once, with all that the reader said, and with what it passed over: names, sets, later time steps.
     """
     file = _existing_file(path)
+    if file.suffix.lower() == ".inp":
+        refuse_odd_includes(file)
     try:
         mesh, remarks = _read_by_meshio(file)
     except FormatError as failure:
@@ -119,9 +122,13 @@ def write_parts(
             notes.update(file.notes)
             if progress is not None:
                 progress(done)
-        write_manifest(folder, describe(parts, name, entries, notes))
-        if loud := [note for note, is_loud in notes.items() if is_loud]:
-            warnings.warn(f"{path}: {'; '.join(loud)}", MeshpartWarning, stacklevel=2)
+        try:
+            content = describe(parts, name, entries, notes)
+        except RecursionError as error:
+            raise FormatError("field_data, block_data or info is too deep for a manifest, or holds itself") from error
+        write_manifest(folder, content)
+    if loud := [note for note, is_loud in notes.items() if is_loud]:
+        warnings.warn(f"{path}: {'; '.join(loud)}", MeshpartWarning, stacklevel=2)
 
 
 def _existing_file(path: Any) -> Path:
@@ -223,11 +230,12 @@ def _read_by_meshioplusplus(file: Path, failure: FormatError) -> tuple[Mesh, lis
         mesh = from_meshio(given)
     except MeshpartError as error:
         raise FormatError(f"{failure}; {error}") from (failure.__cause__ or error)
+    if not mesh.n_cells:  # as it makes of noise
+        raise FormatError(f"{failure}; meshioplusplus finds no cells") from failure.__cause__
     remarks = [f"read by meshioplusplus {given.version}, since {str(failure).removeprefix(f'{file}: ')}"]
     remarks += [said] if said else []
     remarks += [f"sets of sides are left out: {', '.join(given.side_sets)}"] if given.side_sets else []
     remarks += [losses.REGROUPED] if any(block.type.startswith("polyhedron") for block in mesh.blocks) else []
-    remarks += [] if mesh.n_cells else ["it gives no cells"]
     return mesh, remarks
 
 
@@ -249,6 +257,11 @@ def _checked(parts: Iterable[Any]) -> list[SubMesh]:
         raise ArgumentError(f"each part is written once, got the parts {', '.join(map(str, numbers))}")
     if len({part.run for part in listed}) > 1:
         raise ArgumentError("the parts are not of one decomposition")
+    if len(listed) == listed[0].nparts:
+        for what in ("cells", "points"):
+            owned, there = sum(getattr(part, what).n_owned for part in listed), getattr(listed[0], what).n_global
+            if owned != there:
+                raise ArgumentError(f"the parts own {owned} {what} together, the mesh has {there}")
     return listed
 
 
@@ -257,6 +270,7 @@ def _write(part: SubMesh, file: PartFile, folder: Path, suffix: str) -> dict[str
     target = folder / f"part-{part.part:05}{suffix}"
     beside = folder / f"part-{part.part:05}.npz"
     arrays: dict[str, Any] = file.beside
+    _refuse_names_that_collide(arrays)
     with listening() as heard, patched_meshio():
         try:
             file.mesh.write(str(target), file_format=file.name)
@@ -272,3 +286,10 @@ def _write(part: SubMesh, file: PartFile, folder: Path, suffix: str) -> dict[str
             raise FormatError(f"part {part.part} cannot be written as {file.name}: {said}")
         file.note(f"meshio: {said}")
     return describe_part(part, target.name, beside.name if arrays else None)
+
+
+def _refuse_names_that_collide(arrays: dict[str, Any]) -> None:
+    """Refuse names under which an .npz file would not give each array back: it ends a name at a NUL, or at .npy."""
+    for name in arrays:
+        if "\0" in name or f"{name}.npy" in arrays:
+            raise FormatError(f".npz files cannot hold the name {name!r} apart from others")

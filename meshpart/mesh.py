@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -25,8 +24,10 @@ from meshpart.arrays import (
     Ids,
     as_data,
     as_ids,
+    as_mapping,
     as_members,
     frozen,
+    kept,
     native,
     set_field,
     starts,
@@ -158,53 +159,56 @@ class Mesh(Frozen):
         """The highest topological dimension of its cells, -1 without cells."""
         return max((cell_type(block.type).dim for block in self.blocks if len(block)), default=-1)
 
-    @cached_property
+    @kept
     def block_starts(self) -> Ids:
         """The id of each block's first cell, and n_cells: int64, (n_blocks + 1,)."""
-        return starts(np.array([len(block) for block in self.blocks], np.int64))
+        return frozen(starts(np.array([len(block) for block in self.blocks], np.int64)))
 
     # -- the flat view that the core takes ---------------------------------------------------------------
 
-    @cached_property
+    @kept
     def cell_offsets(self) -> Ids:
         """Where each cell's points begin in `cell_points`: int64, (n_cells + 1,)."""
         if len(self.blocks) == 1 and self.blocks[0].offsets is None:
             rows, wide = self.blocks[0].nodes.shape
-            return np.arange(0, rows * wide + 1, wide, dtype=np.int64)
-        return starts(np.concatenate([np.zeros(0, np.int64), *(block.row_lengths() for block in self.blocks)]))
+            return frozen(np.arange(0, rows * wide + 1, wide, dtype=np.int64))
+        return frozen(starts(np.concatenate([np.zeros(0, np.int64), *(block.row_lengths() for block in self.blocks)])))
 
-    @cached_property
+    @kept
     def cell_points(self) -> Ids:
         """The points of all cells, one after another: int64, (cell_offsets[-1],)."""
         if len(self.blocks) == 1:
             return self.blocks[0].nodes.reshape(-1)
-        return np.concatenate([np.zeros(0, np.int64), *(block.nodes.reshape(-1) for block in self.blocks)])
+        return frozen(np.concatenate([np.zeros(0, np.int64), *(block.nodes.reshape(-1) for block in self.blocks)]))
 
-    @cached_property
+    @kept
     def flat(self) -> Flat:
         """The mesh as the core takes it."""
         kinds = [cell_type(block.type) for block in self.blocks]
+        corners = [-1 if kind.n_corners is None else kind.n_corners for kind in kinds]
+        widths = [-1 if block.offsets is not None else block.nodes.shape[1] for block in self.blocks]
         return Flat(
             self.n_points,
             self.cell_offsets,
             self.cell_points,
             self.block_starts,
-            np.array([kind.dim for kind in kinds], np.int32),
-            np.array([-1 if kind.n_corners is None else kind.n_corners for kind in kinds], np.int32),
-            np.array([-1 if block.offsets is not None else block.nodes.shape[1] for block in self.blocks], np.int64),
+            frozen(np.array([kind.dim for kind in kinds], np.int32)),
+            frozen(np.array(corners, np.int32)),
+            frozen(np.array(widths, np.int64)),
         )
 
-    @cached_property
+    @kept
     def coordinates(self) -> npt.NDArray[np.float64]:
         """The points as float64, row after row in memory: (n_points, 1|2|3)."""
-        return np.require(self.points, np.float64, ["C", "ALIGNED"])
+        with np.errstate(over="ignore"):  # what float64 cannot hold is infinite, which is refused where it matters
+            return frozen(np.require(self.points, np.float64, ["C", "ALIGNED"]))
 
-    @cached_property
+    @kept
     def attachment(self) -> Attachment:
         """The kind of each cell, and the parents of the attached ones."""
-        return Attachment(*_core.attachment(self.flat))
+        return Attachment(*(frozen(array) for array in _core.attachment(self.flat)))
 
-    @cached_property
+    @kept
     def fingerprint(self) -> str:
         """A hash of the points and the cells, not of data or sets: 32 hexadecimal digits."""
         arrays = [self.points, self.cell_points, self.cell_offsets]
@@ -247,7 +251,7 @@ class Mesh(Frozen):
 
     def _check_data(self) -> None:
         point_data = {}
-        for name, values in self.point_data.items():
+        for name, values in as_mapping("point_data", self.point_data).items():
             point_data[name] = as_data(f"point_data[{name!r}]", values, self.n_points)
         set_field(self, "point_data", MappingProxyType(point_data))
         cell_data = {}
@@ -257,12 +261,12 @@ class Mesh(Frozen):
                 for number, (block, values) in enumerate(zip(self.blocks, arrays, strict=True))
             )
         set_field(self, "cell_data", MappingProxyType(cell_data))
-        set_field(self, "field_data", MappingProxyType(dict(self.field_data)))
+        set_field(self, "field_data", MappingProxyType(dict(as_mapping("field_data", self.field_data))))
         set_field(self, "block_data", MappingProxyType(dict(self._per_block("block_data"))))
 
     def _check_sets(self) -> None:
         point_sets = {}
-        for name, members in self.point_sets.items():
+        for name, members in as_mapping("point_sets", self.point_sets).items():
             point_sets[name] = as_members(f"point_sets[{name!r}]", members, self.n_points)
         set_field(self, "point_sets", MappingProxyType(point_sets))
         cell_sets = {}
@@ -272,11 +276,13 @@ class Mesh(Frozen):
                 for number, (block, members) in enumerate(zip(self.blocks, rows, strict=True))
             )
         set_field(self, "cell_sets", MappingProxyType(cell_sets))
-        periodic = tuple(as_periodic(f"periodic[{i}]", entry, self.n_points) for i, entry in enumerate(self.periodic))
-        set_field(self, "periodic", periodic)
+        if not isinstance(self.periodic, list | tuple):
+            raise MeshError(f"periodic must be a sequence, got {type(self.periodic).__name__}")
+        periodic = [as_periodic(f"periodic[{i}]", entry, self.n_points) for i, entry in enumerate(self.periodic)]
+        set_field(self, "periodic", tuple(periodic))
 
     def _per_block(self, what: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        for name, values in getattr(self, what).items():
+        for name, values in as_mapping(what, getattr(self, what)).items():
             if not isinstance(values, list | tuple) or len(values) != len(self.blocks):
                 given = f"{len(values)} entries" if isinstance(values, list | tuple) else type(values).__name__
                 raise MeshError(
@@ -333,15 +339,15 @@ def as_periodic(what: str, entry: Any, n_points: int) -> Periodic:
     try:
         dim, (slave, master), affine, pairs = entry
         dim, tags = int(dim), (int(slave), int(master))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise MeshError(f"{what} must be (dim, (slave tag, master tag), affine, pairs), got {entry!r}") from None
     pairs = as_ids(f"{what}.pairs", pairs)
     if pairs.size == 0:
         pairs = pairs.reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise MeshError(f"{what}.pairs must be (n, 2), slave point and master point, got the shape {pairs.shape}")
-    as_members(f"{what}.pairs", pairs.reshape(-1), n_points)
-    return Periodic(dim, tags, None if affine is None else native(f"{what}.affine", affine), pairs)
+    pairs = as_members(f"{what}.pairs", pairs.reshape(-1), n_points).reshape(-1, 2)
+    return Periodic(dim, tags, None if affine is None else native(f"{what}.affine", affine), frozen(pairs))
 
 
 def as_mesh(mesh: Any) -> Mesh:

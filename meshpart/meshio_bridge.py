@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -159,12 +160,12 @@ class _Loan:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._users = 0
+        self._users: list[int] = []  # the threads, once for each time
         self._lent: list[tuple[dict[str, Any], str]] = []
 
     def take(self) -> None:
         with self._lock:
-            self._users += 1
+            self._users.append(threading.get_ident())
             for module in MODULES_THAT_OPEN:
                 self._lend(vars(import_module(module)), "open", open_ending)
             dims = import_module("meshio._mesh").topological_dimension
@@ -176,16 +177,27 @@ class _Loan:
 
     def give_back(self) -> None:
         with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                for table, name in self._lent:
-                    del table[name]
-                self._lent.clear()
+            self._users.remove(threading.get_ident())
+            self._take_back_unless_used()
+
+    def forget_other_threads(self) -> None:
+        """Go on in a forked process, which has the thread that forked alone, and the lock as others held it."""
+        self._lock = threading.Lock()
+        self._users = [thread for thread in self._users if thread == threading.get_ident()]
+        self._take_back_unless_used()
+
+    def _take_back_unless_used(self) -> None:
+        if not self._users:
+            for table, name in self._lent:
+                table.pop(name, None)
+            self._lent.clear()
 
     def _lend(self, table: dict[str, Any], name: str, value: object) -> None:
         if name not in table:
-            table[name] = value
             self._lent.append((table, name))
+            table[name] = value
 
 
 _loan = _Loan()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_loan.forget_other_threads)

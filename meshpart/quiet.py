@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import threading
 from collections import OrderedDict
@@ -97,3 +98,17 @@ def _restore() -> None:
         stream = getattr(sys, name)
         if isinstance(stream, _PerThread):
             setattr(sys, name, stream.stream)
+
+
+def _forget_other_threads() -> None:
+    """Go on in a forked process, which has the thread that forked alone, and locks as others held them."""
+    global _lock  # noqa: PLW0603
+    _lock = threading.Lock()
+    for thread in _listening.keys() - {threading.get_ident()}:
+        del _listening[thread]
+    if not _listening:
+        _restore()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)

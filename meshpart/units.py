@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core
-from meshpart.arrays import Array, Ids, Labels, frozen, take_rows
+from meshpart.arrays import Array, Ids, Labels, frozen, kept, row_positions
 from meshpart.errors import ArgumentError
 from meshpart.mesh import ATTACHED, Mesh
 from meshpart.weights import Weights, cell_array, per_cell
@@ -49,13 +48,13 @@ class Units:
             return cls(mesh, None, mesh.n_cells)
         lowest = np.arange(mesh.n_cells)
         if len(cells):
-            grouped, lowest_of = _join(*_with_parents(mesh, groups, cells))
+            grouped, lowest_of = _join(mesh, groups, cells)
             lowest[grouped] = lowest_of
         is_lowest = partitioned & (lowest == np.arange(mesh.n_cells))
         numbers = np.cumsum(is_lowest) - 1
         return cls(mesh, np.where(partitioned, numbers[lowest], -1), int(is_lowest.sum()))
 
-    @cached_property
+    @kept
     def cells(self) -> Ids:
         """The partitioned cells, ascending: int64."""
         return np.arange(self.mesh.n_cells) if self.of_cell is None else np.flatnonzero(self.of_cell >= 0)
@@ -89,7 +88,9 @@ class Units:
         load = np.ones(len(unit)) if weights is None else weights.values[self.cells].astype(np.float64)
         load = np.where(np.bincount(unit, load)[unit] > 0, load, 1.0)
         share = load / np.bincount(unit, load)[unit]
-        return np.stack([np.bincount(unit, share * x, self.count) for x in of_cells.T], axis=1)
+        means = np.stack([np.bincount(unit, share * x, self.count) for x in of_cells.T], axis=1)
+        largest = np.finfo(np.float64).max  # beyond which rounding may carry a mean
+        return np.clip(means, -largest, largest)
 
     def expand(self, unit_labels: Labels) -> Labels:
         """Return the label of every cell from those of the units: int32, (n_cells,)."""
@@ -154,28 +155,31 @@ def _array_memberships(mesh: Mesh, groups: Array) -> tuple[Ids, Ids]:
     return np.unique(groups[cells], return_inverse=True)[1].astype(np.int64), cells
 
 
-def _with_parents(mesh: Mesh, groups: Ids, cells: Ids) -> tuple[Ids, Ids]:
-    """Return the pairs with every attached cell replaced by all its parents."""
-    attachment = mesh.attachment
-    row_of = np.full(mesh.n_cells, -1)
-    row_of[attachment.cells] = attachment.rows
-    while np.any(attached := row_of[cells] >= 0):  # parents are attached cells only where there is nothing else
-        offsets, parents = take_rows(attachment.parent_offsets, attachment.parents, row_of[cells[attached]])
-        groups = np.concatenate([groups[~attached], np.repeat(groups[attached], np.diff(offsets))])
-        cells = np.concatenate([cells[~attached], parents])
-    return groups, cells
+def _join(mesh: Mesh, groups: Ids, cells: Ids) -> tuple[Ids, Ids]:
+    """Return the partitioned cells of all groups, and for each the lowest cell that it is joined with.
 
-
-def _join(groups: Ids, cells: Ids) -> tuple[Ids, Ids]:
-    """Return the cells of all groups, and for each the lowest cell that it is joined with."""
+    An attached cell stands for its parents. Cells that share a row of parents share a node of the graph, so that each
+    row is gone through once, however many groups name it.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    members, column = np.unique(cells, return_inverse=True)
-    n_groups = int(groups.max()) + 1
-    size = n_groups + len(members)
-    pairs = coo_array((np.ones(len(cells), np.int8), (groups, n_groups + column)), shape=(size, size))
-    component = connected_components(pairs, directed=False)[1][n_groups:]
-    lowest = np.full(component.max() + 1, members[-1])
+    attachment = mesh.attachment
+    node_of = np.arange(mesh.n_cells)  # cells, then rows of parents, then groups
+    node_of[attachment.cells] = mesh.n_cells + attachment.rows
+    ends = [mesh.n_cells + len(attachment.parent_offsets) - 1 + groups]
+    nodes = [node_of[cells]]
+    rows = np.unique(attachment.rows[np.isin(attachment.cells, cells)])
+    while len(rows):  # parents are attached cells only where there is nothing else
+        offsets, entries = row_positions(attachment.parent_offsets, rows)
+        ends.append(np.repeat(mesh.n_cells + rows, np.diff(offsets)))
+        nodes.append(node_of[attachment.parents[entries]])
+        rows = np.unique(nodes[-1][nodes[-1] >= mesh.n_cells]) - mesh.n_cells
+    named, pairs = np.unique(np.concatenate([*ends, *nodes]), return_inverse=True)
+    first, second = pairs.reshape(2, -1)
+    graph = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(len(named), len(named)))
+    component = connected_components(graph, directed=False)[1][named < mesh.n_cells]
+    members = named[named < mesh.n_cells]
+    lowest = np.full(component.max(initial=-1) + 1, mesh.n_cells)
     np.minimum.at(lowest, component, members)
     return members, lowest[component]

@@ -51,8 +51,10 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
     if given.shape != (mesh.n_cells,):
         raise ArgumentError(f"weights must have the shape ({mesh.n_cells},), got {given.shape}")
     if given.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # what float64 cannot hold is refused as infinite
+        positive = given > 0
+        with np.errstate(over="ignore", under="ignore"):  # what is too large for float64 is refused as infinite
             given = given.astype(np.float64)
+        given[positive & (given == 0)] = np.nextafter(0.0, 1.0)  # what is too small stays positive
     given = np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given) if np.any(mesh.kinds == ATTACHED) else given
     _check(given)
     return _as_integers(given) if np.any(given != given[:1]) else None

@@ -256,9 +256,9 @@ def test_a_table_with_offsets_is_refused() -> None:
 
 def test_polyhedra_have_faces_and_nothing_else_has() -> None:
     faces = Faces([0, 1], [0, 3], [0, 1, 2])
-    with pytest.raises(MeshError, match="polyhedron: polyhedra have faces, and nothing else has"):
+    with pytest.raises(MeshError, match="polyhedron: polyhedra have Faces, and nothing else has"):
         CellBlock("polyhedron", [0, 1, 2], [0, 3])
-    with pytest.raises(MeshError, match="polygon: polyhedra have faces, and nothing else has"):
+    with pytest.raises(MeshError, match="polygon: polyhedra have Faces, and nothing else has"):
         CellBlock("polygon", [0, 1, 2], [0, 3], faces)
 
 

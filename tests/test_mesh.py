@@ -143,8 +143,8 @@ def test_cells_without_points_are_refused() -> None:
         (("quad", [[0, 1, 2]]), "block 1: quad: a cell has 4 points, row 0 has 3"),
         (("squad", [[0, 1, 2]]), "block 1: unknown cell type 'squad'"),
         (("polyhedron", [[[0, 1, 2, "3"]]]), "block 1: polyhedron cell 0 must be integers"),
-        (("quad", 5), "block 1: 'int' object is not iterable"),
-        (("polyhedron", [5]), "block 1: 'int' object is not iterable"),
+        (("quad", 5), "block 1: quad: rows must be a sequence, got 5"),
+        (("polyhedron", [5]), "block 1: .int. object is not iterable"),
         ("quad", r"block 1: a block of cells is a CellBlock or \(type, rows\), got 'quad'"),
     ],
 )

@@ -11,13 +11,18 @@ void bind_parts(pybind11::module_& m);
 
 namespace {
 
-// An id out of range in a kernel means that an array has changed since the mesh was checked.
+void set_error(const char* name, const char* what) {
+    pybind11::set_error(pybind11::module_::import("meshpart.errors").attr(name), what);
+}
+
+// The kernels check again what was checked at the door: their errors mean that an array has changed since.
 void translate(std::exception_ptr error) {
     try {
         if (error) std::rethrow_exception(error);
     } catch (const std::out_of_range& found) {
-        const auto mesh_error = pybind11::module_::import("meshpart.errors").attr("MeshError");
-        pybind11::set_error(mesh_error, found.what());
+        set_error("MeshError", found.what());
+    } catch (const std::invalid_argument& found) {
+        set_error("ArgumentError", found.what());
     }
 }
 

@@ -55,7 +55,11 @@ class Incidence {
         }
     }
 
-    std::span<const index_t> cells_on(index_t point) const { return on_slot_.view()[slot_[point]]; }
+    std::span<const index_t> cells_on(index_t point) const {
+        require_in_range(point, std::ssize(slot_));
+        require_in_range(slot_[point], on_slot_.view().n_rows());
+        return on_slot_.view()[slot_[point]];
+    }
 
   private:
     std::vector<index_t> slot_;

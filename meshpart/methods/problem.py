@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from meshpart.arrays import Ids
+from meshpart.arrays import Ids, kept
 from meshpart.errors import MeshError
 from meshpart.units import Units
 from meshpart.weights import Weights
@@ -47,7 +46,7 @@ class Problem:
         """How many labels a method returns."""
         return self.units.count
 
-    @cached_property
+    @kept
     def weights(self) -> Ids | None:
         """The weight of each unit, int64 (n_units,), or None where all weigh the same.
 
@@ -55,7 +54,7 @@ class Problem:
         """
         return self.units.weights(self.cell_weights)
 
-    @cached_property
+    @kept
     def centroids(self) -> npt.NDArray[np.float64]:
         """Where each unit is: float64, (n_units, dim). Raises MeshError if a used point is NaN or infinite."""
         _check_coordinates(self.units)

@@ -25,7 +25,9 @@ TEST_CASE("changing, moving, adding or taking away any byte changes the fingerpr
     CHECK(seen.size() == 1 + 3 * bytes.size());
 }
 
-TEST_CASE("zeros of different number differ") { CHECK(fingerprint(Bytes(8), 1) != fingerprint(Bytes(16), 1)); }
+TEST_CASE("zeros of different number differ") {
+    CHECK(fingerprint(Bytes(8), 1) != fingerprint(Bytes(16), 1));
+}
 
 TEST_CASE("threads do not change the fingerprint") {
     Bytes bytes(3'000'001);
