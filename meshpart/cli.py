@@ -49,9 +49,6 @@ def _run() -> int:
     """Run the command line and return its exit code."""
     try:
         code = commands(prog_name="meshpart", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        return BAD_INPUT
     except click.ClickException as error:
         _say(f"error: {error.format_message()}")
         return BAD_INPUT
@@ -71,7 +68,7 @@ def _run() -> int:
     return code if isinstance(code, int) else 0
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="meshpart")
 def commands() -> None:
     """Cut meshes into exactly N parts, and say what is in them."""

@@ -75,8 +75,8 @@ class Format:
         The types that come back from a file with cells of several types. None: all.
     empty : bool
         Whether a file may have no cells.
-    digits : int or None
-        Digits of a coordinate that come back, where not all do.
+    empty_block : bool
+        Whether a block of no cells carries the cell data of a file without cells.
     """
 
     suffixes: tuple[str, ...]
@@ -95,7 +95,7 @@ class Format:
     order: tuple[str, ...] = ()
     mixed: frozenset[str] | None = None
     empty: bool = True
-    digits: int | None = None
+    empty_block: bool = False
 
     def type_of(self, name: str) -> str | None:
         """Return the name under which the format holds a cell type, None if it does not.
@@ -151,6 +151,7 @@ FORMATS = {
         Arrays(),
         encode=_xml,
         point_dtypes=REAL,
+        empty_block=True,
         mixed=_types(VTK_XML),
     ),
     "vtk42": Format(
@@ -208,14 +209,6 @@ FORMATS = {
         cell_sets=True,
         names=r"[^\s,=][^,=\n]*(?<!\s)",
         dims=(2, 3),
-    ),
-    "nastran": Format(
-        (".bdf", ".fem", ".nas"),
-        _types(f"vertex line {SURFACE} {VOLUME} triangle6 quad9 {SERENDIPITY} tetra10 pyramid13 wedge15"),
-        point_tags=frozenset({"nastran:ref"}),
-        cell_tags=frozenset({"nastran:ref"}),
-        largest_tag=10**7,
-        digits=12,
     ),
     "medit": Format(
         (".mesh",),
@@ -287,6 +280,7 @@ FORMATS = {
 UNFIT = {
     "flac3d": "meshio turns cells around",
     "hmf": "it is an experiment of meshio's",
+    "nastran": "meshio cannot write most coordinates below 0",
     "neuroglancer": "it holds triangles in single precision only",
     "stl": "it holds triangles without their points' ids",
     "su2": "meshio cannot write its markers",

@@ -121,7 +121,7 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     holds : Format
     """
     file, mesh = PartFile(name, holds), part.mesh
-    layout = _layout(mesh.blocks, file)
+    layout = _layout(mesh.blocks, file) or _no_cells(mesh.blocks, file)
     cell_rows = rows_of_blocks(part)
     points = _Entities(
         kind="point",
@@ -243,7 +243,7 @@ def _plain(what: str, values: Blocks, file: PartFile) -> Blocks:
     plain = np.dtype(PLAIN.get(dtype.name, dtype))
     if any(name != plain.name for name in dtypes):
         file.note(f"{what} is {' and '.join(dtypes)} and is written as {plain}")
-    shapes = {block.shape[1:] for block in values if len(block)} or {()}
+    shapes = {block.shape[1:] for block in values if len(block)} or {block.shape[1:] for block in values[:1]} or {()}
     if len(shapes) > 1:
         raise FormatError(f"{what} has a different shape in each block: {', '.join(map(str, sorted(shapes)))}")
     (shape,) = shapes
@@ -276,8 +276,6 @@ def _points(points: Array, file: PartFile) -> Array:
         file.note(f"points have {given} coordinates and are written with {dim}, the last 0")
     if dtype != points.dtype:
         file.note(f"points are {points.dtype} and are written as {dtype}")
-    if file.holds.digits:
-        file.note(f"{file.name} files keep {file.holds.digits} digits of a coordinate", loud=True)
     written = np.zeros((len(points), dim), dtype)
     written[:, :given] = points
     return written
@@ -304,6 +302,11 @@ def _layout(blocks: Iterable[CellBlock], file: PartFile) -> Layout:
     return list(joined.items())
 
 
+def _no_cells(blocks: Sequence[CellBlock], file: PartFile) -> Layout:
+    """Return a block of no cells, so that the file has the arrays that other parts' files have."""
+    return [("vertex", [(0, slice(0, 0))])] if blocks and file.holds.empty_block else []
+
+
 def _runs(block: CellBlock, file: PartFile) -> list[slice]:
     """Return slices of rows of one length, all of a block if it has no other."""
     if len(block) == 0:
@@ -318,6 +321,8 @@ def _runs(block: CellBlock, file: PartFile) -> list[slice]:
 
 def _nodes(blocks: tuple[CellBlock, ...], runs: list[tuple[int, slice]]) -> Any:
     """Return the rows of points of a block of the file; of polyhedra, which are never cut into runs, the faces."""
+    if runs[0][1].stop == 0:
+        return np.zeros((0, 1), np.int64)
     if blocks[runs[0][0]].faces is not None:
         return polyhedron_faces(blocks[runs[0][0]])
     return _join([_table(blocks[number], rows) for number, rows in runs])

@@ -346,3 +346,9 @@ def gmsh_points(element: int, *, from_minus_one: bool) -> npt.NDArray[np.float64
     points = np.zeros((n_points, 3))
     points[:, :dim] = np.reshape(coordinates, (n_points, dim))
     return (points + (np.arange(3) < dim)) / 2 if from_minus_one else points
+
+
+@pytest.mark.parametrize("number", ["1000002", "4" * 5000])
+def test_a_quadratic_polygon_has_no_more_points_than_memory(number: str) -> None:
+    with pytest.raises(MeshError, match="a cell has at most 1000000 points"):
+        cell_type(f"quadratic_polygon{number}")

@@ -147,3 +147,80 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sigterm_leaves_nothing_behind(tmp_path):
+    command = [str(Path(sys.executable).parent / "meshpart"), "partition", str(EXAMPLE), "2000", "-o", "out"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not any(tmp_path.iterdir()) and process.poll() is None:  # until it begins to write
+            time.sleep(0.01)
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (143, "", "terminated\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["partition", "row.vtu", "2"], "--output"),
+        (["partition", "row.vtu", "-3", "-o", "out"], "-3"),
+        (
+            ["partition", "row.vtu", "2", "-o", "out", "--weights", "quad=1", "--weights", "quad=2"],
+            "quad is given twice",
+        ),
+        (["cut"], "'cut'"),
+        ([], "Missing command"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exit_code_2(run, mesh_path, arguments, said):
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def shell(line, folder, **environment):
+    """Run a line of shell in which meshpart is the command of this environment."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, **environment}
+    return subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, check=False)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell is that of POSIX")
+def test_commands_work_without_a_stderr(mesh_path, tmp_path):
+    done = shell("meshpart partition row.vtu 3 -o out --weights load 2>&-", tmp_path)  # which warns
+    assert (done.returncode, b"written to out" in done.stdout) == (0, True)
+    assert shell("meshpart info absent.vtu 2>&-", tmp_path).returncode == 2
+    assert shell("meshpart info row.vtu >&- 2>&- <&-", tmp_path).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+@pytest.mark.parametrize("command", ["info row.vtu", "info row.vtu --json", "--help", "--version"])
+def test_a_stdout_that_takes_nothing_is_one_line_and_exit_code_2(mesh_path, tmp_path, command):
+    done = shell(f"meshpart {command} > /dev/full", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == b"error: cannot print the result: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell is that of POSIX")
+def test_what_an_encoding_lacks_is_escaped(tmp_path):
+    mesh = quads(1, 1).to_meshio()
+    mesh.point_data["Größe Ω"] = np.zeros(4)
+    meshio.write(tmp_path / "m.vtu", mesh)
+    done = shell("meshpart info m.vtu", tmp_path, PYTHONIOENCODING="latin-1")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "Größe \\u03a9: float64" in done.stdout.decode("latin-1")
+
+
+def test_control_characters_in_names_do_not_reach_the_terminal(run, tmp_path):
+    path = tmp_path / "m\x1b[31m.su2"
+    path.write_text(
+        "NDIME= 2\nNELEM= 1\n5 0 1 2\nNPOIN= 3\n0 0\n1 0\n0 1\nNMARK= 1\nMARKER_TAG= w\nMARKER_ELEMS= 1\n3 0 1\n"
+    )
+    done = run("info", path)  # meshio says something of the name w
+    assert done.returncode == 0
+    assert "\\x1b[31m" in done.stdout
+    assert "\\x1b[31m" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import warnings
@@ -220,6 +221,25 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         read(tmp_path / "pipe.vtu")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_an_included_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "first.inp").write_text("*NODE\n1,0,0\n*Include, input=second.inp\n")
+    (tmp_path / "second.inp").write_text("*INCLUDE, INPUT=first.inp\n*INCLUDE, INPUT=pipe\n")
+    with pytest.raises(FormatError, match=r"second\.inp includes .*pipe, which is no regular file"):
+        read(tmp_path / "first.inp")
+
+
+@pytest.mark.parametrize("name", ["blank.su2", "blank.mesh"])
+def test_blank_lines_cost_no_more_than_others(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("\n" * 100_000)
+    script = (
+        "import sys, meshpart\ntry:\n    meshpart.read(sys.argv[1])\nexcept meshpart.FormatError:\n    sys.exit(7)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / name], check=False, timeout=60)
+    assert done.returncode == 7
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_permission_is_refused(wall: Path) -> None:
     wall.chmod(0)
@@ -293,6 +313,14 @@ def test_what_the_other_reader_prints_is_in_the_warning_and_nowhere_else(
     with pytest.warns(MeshpartWarning, match="said said below; sets of sides are left out: wall"):
         assert read(tmp_path / "mesh.own").n_cells == 1
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", ["noise.inp", "noise.obj"])
+def test_what_the_other_reader_makes_of_noise_is_an_error(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("meshioplusplus")
+    (tmp_path / name).write_bytes(np.random.default_rng(0).bytes(3000))
+    with pytest.raises(FormatError, match="meshioplusplus"):
+        read(tmp_path / name)
 
 
 def test_the_reasons_of_both_readers_are_given(tmp_path: Path) -> None:
@@ -710,6 +738,9 @@ def test_the_manifest_says_how_the_parts_were_made_and_what_is_in_them(tmp_path:
         "method": "labels",
         "seed": None,
         "imbalance": None,
+        "weights": None,
+        "keep_together": None,
+        "run": content["run"],
         "n_cells": 2,
         "n_points": 6,
         "blocks": [{"type": "quad", "tags": []}],
@@ -741,11 +772,14 @@ def test_progress_counts_the_parts(tmp_path: Path) -> None:
 
 
 def test_what_are_no_parts_of_one_decomposition_is_refused(tmp_path: Path) -> None:
-    two, three = split(quads(3, 1), [0, 1, 1]), split(quads(3, 1), [0, 1, 2])
+    two, three, swapped = (split(quads(3, 1), labels) for labels in ([0, 1, 1], [0, 1, 2], [1, 0, 0]))
     for parts, reason in (
         ([], "no parts to write"),
         ([two[0], two[0]], "each part is written once, got the parts 0, 0"),
         ([two[0], three[1]], "not of one decomposition"),
+        ([two[0], swapped[1]], "not of one decomposition"),
+        ([replace(two[0], cells=replace(two[0].cells, n_owned=0)), two[1]], "own 2 cells together, the mesh has 3"),
+        ([replace(two[0], points=replace(two[0].points, n_owned=3)), two[1]], "own 7 points together, the mesh has 8"),
         ([two[0], 7], "got int"),
         (two[0], "got SubMesh"),
         (quads(1, 1), "got Mesh"),
@@ -793,18 +827,44 @@ def test_nothing_reaches_the_streams_while_parts_are_written(tmp_path: Path, cap
 
 
 def test_a_failure_of_a_writer_is_one_error_and_leaves_nothing(tmp_path: Path) -> None:
-    mesh = Mesh([[-1.234567890123e-200, 0, 0], [1, 0, 0], [0, 1, 0]], [("triangle", [[0, 1, 2]])])
-    with pytest.raises(FormatError, match="part 0 cannot be written as nastran: AssertionError") as caught:
-        write_parts(split(mesh, [0]), tmp_path / "parts", format="nastran")
-    assert isinstance(caught.value.__cause__, AssertionError)
+    name = "\ud800"  # no text in UTF-8, so that no file can hold it
+    mesh = Mesh(np.eye(3), [("triangle", [[0, 1, 2]])], point_data={name: np.ones(3)})
+    with pytest.raises(FormatError, match="part 0 cannot be written as vtu: UnicodeEncodeError") as caught:
+        write_parts(split(mesh, [0]), tmp_path / "parts")
+    assert isinstance(caught.value.__cause__, UnicodeEncodeError)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_warning_that_is_an_error_leaves_nothing(tmp_path: Path) -> None:
+def test_names_that_an_npz_file_would_confuse_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+    for names in (["b\0c", "b\0d"], ["b", "b.npy"]):
+        mesh = Mesh(np.eye(3), [("triangle", [[0, 1, 2]])], point_data={name: np.ones(3) for name in names})
+        with pytest.raises(FormatError, match=r"\.npz files cannot hold the name 'point_data/b"):
+            write_parts(split(mesh, [0]), tmp_path / "parts", format="inp")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_no_manifest_can_hold_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    endless: dict[str, Any] = {}
+    endless["itself"] = endless
+    mesh = Mesh(grid_points(1, 1), [("quad", quad_rows(1, 1))], field_data=endless)
+    with pytest.raises(FormatError, match="holds itself"):
+        write_parts(split(mesh, [0]), tmp_path / "parts")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_is_no_text_stands_in_the_manifest(tmp_path: Path) -> None:
+    field_data = {"Größe \ud800": "\udfff"}
+    mesh = Mesh(grid_points(1, 1), [("quad", quad_rows(1, 1))], field_data=field_data)
+    write_parts(split(mesh, [0]), tmp_path / "parts")
+    assert manifest(tmp_path / "parts")["field_data"] == field_data
+
+
+def test_a_warning_that_is_an_error_comes_when_all_is_written(tmp_path: Path) -> None:
     mesh = Mesh(grid_points(1, 1), [("quad", quad_rows(1, 1))], cell_data={"vtkGhostType": [np.zeros(1)]})
     with pytest.raises(MeshpartWarning):  # as warnings are errors in tests
         write_parts(split(mesh, [0]), tmp_path / "parts")
-    assert list(tmp_path.iterdir()) == []
+    assert (tmp_path / "parts" / "manifest.json").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
 def test_a_mesh_without_cells_is_written(tmp_path: Path) -> None:
@@ -861,11 +921,17 @@ def vtk_number(type_: str) -> int:
 @pytest.mark.parametrize("format_", ["vtu", "vtk42"])
 def test_vtk_reads_a_part_without_cells(format_: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("vtk")
-    mesh = Mesh(quads(1, 1).points, quads(1, 1).blocks, cell_data={"a": [np.ones(1)]}, cell_sets={"A": [[0]]})
+    data = {"a": [np.ones(1)], "v": [np.ones((1, 3))]}
+    mesh = Mesh(quads(1, 1).points, quads(1, 1).blocks, cell_data=data, cell_sets={"A": [[0]]})
     write_parts(split(mesh, [1], 3), tmp_path / "parts", format=format_)
     for entry, n_points in zip(manifest(tmp_path / "parts")["parts"], (0, 4, 0), strict=True):
         grid = vtk_grid(tmp_path / "parts" / entry["file"])
         assert (grid.GetNumberOfPoints(), grid.GetNumberOfCells()) == (n_points, entry["owned_cells"])
+        if format_ == "vtu":  # as all pieces of a .pvtu file must have the same arrays
+            arrays = [grid.GetCellData().GetArray(i) for i in range(grid.GetCellData().GetNumberOfArrays())]
+            found = {array.GetName(): (array.GetDataTypeAsString(), array.GetNumberOfComponents()) for array in arrays}
+            assert found.items() >= {"a": ("double", 1), "v": ("double", 3), "set:A": ("unsigned char", 1)}.items()
+            assert found.keys() > {"GlobalCellIds", "CellOwner", "CellLayer", "vtkGhostType"}
     assert capfd.readouterr() == ("", "")
 
 

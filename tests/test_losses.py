@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -284,3 +285,18 @@ def test_values_and_blocks_that_meshio_passes_over_in_hdf5_files_are_fatal(tmp_p
         meshio.Mesh(points, [("triangle", [[0, 1, 2]]), ("triangle", [[1, 2, 3], [2, 3, 4]])]).write(tmp_path / "b.hmf")
     with pytest.raises(FormatError, match="meshio gives 2 cells, the file has 3"):
         read(tmp_path / "b.hmf")
+
+
+@pytest.mark.parametrize("text", ["\\n", " \\n", "\\t", "(", "(\\n", "*", "*ELSET", "CELL_TYPES\\n", "OnGeometric"])
+def test_every_pattern_passes_over_what_repeats(text: str) -> None:
+    script = f"""import re
+from meshpart import losses
+content = b"\\n" + {text!r}.encode().decode("unicode_escape").encode() * 100_000
+for patterns in losses.COUNTS.values():
+    for pattern in patterns:
+        re.findall(pattern, content)
+for signs in losses.SIGNS.values():
+    for sign in signs:
+        re.findall(sign.pattern, content)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

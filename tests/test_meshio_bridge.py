@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import pytest
 from meshpart import Mesh
 from meshpart.cells import CELL_TYPES
 from meshpart.ending import open_ending
-from meshpart.meshio_bridge import patched_meshio
+from meshpart.meshio_bridge import _loan, patched_meshio
 
 TRIANGLES = [("triangle", [[0, 1, 2], [1, 2, 3]])]
 POINTS = np.arange(12.0).reshape(4, 3)
@@ -79,3 +80,27 @@ def test_the_last_user_gives_back_what_is_lent() -> None:
     leave.set()
     other.join()
     assert "wedge15" not in meshio._mesh.topological_dimension
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_a_meshio_that_owes_nothing_to_other_threads() -> None:
+    inside, leave = threading.Event(), threading.Event()
+
+    def use() -> None:
+        with patched_meshio(), _loan._lock:  # as where the fork comes while a thread borrows
+            inside.set()
+            leave.wait(10)
+
+    other = threading.Thread(target=use)
+    other.start()
+    inside.wait(10)
+    child = os.fork()
+    if child == 0:
+        clean = "wedge15" not in meshio._mesh.topological_dimension
+        with patched_meshio():
+            lent = "wedge15" in meshio._mesh.topological_dimension
+        os._exit(0 if clean and lent and "wedge15" not in meshio._mesh.topological_dimension else 1)
+    leave.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

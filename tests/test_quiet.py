@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import threading
 
 import pytest
 
+from meshpart import quiet
 from meshpart.quiet import listening
 
 
@@ -109,3 +111,41 @@ def test_a_process_without_streams_listens_too(monkeypatch: pytest.MonkeyPatch) 
         other.join()
     assert heard.getvalue() == "heard\n"
     assert sys.stdout is None
+
+
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+
+
+@FORKS
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_listens_whatever_other_threads_did() -> None:
+    inside, leave = threading.Event(), threading.Event()
+
+    def listen() -> None:
+        with listening(), quiet._lock:  # as where the fork comes while a thread puts its text in
+            inside.set()
+            leave.wait(10)
+
+    other = threading.Thread(target=listen)
+    before = sys.stdout
+    other.start()
+    inside.wait(10)
+    child = os.fork()
+    if child == 0:
+        restored = sys.stdout is before
+        with listening() as heard:
+            print("heard")
+        os._exit(0 if restored and heard.getvalue() == "heard\n" else 1)
+    leave.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@FORKS
+def test_who_forks_while_listening_goes_on_to_listen() -> None:
+    with listening() as heard:
+        child = os.fork()
+        if child == 0:
+            print("heard")
+            os._exit(0 if heard.getvalue() == "heard\n" else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

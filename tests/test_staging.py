@@ -64,10 +64,34 @@ def test_a_killed_process_leaves_what_was_there_as_it_was(tmp_path: Path) -> Non
     assert done.returncode == -9
     assert names(tmp_path / "a") == ["manifest.json", "part"]
     assert (tmp_path / "a" / "part").read_text() == "old"
-    fill(tmp_path / "a", "new", overwrite=True)  # what the killed one left is in nobody's way
+    (left,) = set(tmp_path.iterdir()) - {tmp_path / "a"}
+    os.utime(left, (0, 0))
+    fill(tmp_path / "a", "new", overwrite=True)  # takes away what the killed one left
     assert (tmp_path / "a" / "part").read_text() == "new"
+    assert names(tmp_path) == ["a"]
 
 
+def test_what_others_are_filling_and_what_is_not_ours_is_let_be(tmp_path: Path) -> None:
+    others = [".meshpart-notes.new", ".meshpart-0123456789abcdef.old", ".meshpart-0123456789abcdef.new.txt"]
+    for name in others:
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (0, 0))
+    with new_folder(tmp_path / "a", overwrite=False) as folder:
+        os.utime(folder, (0, 0))
+        fill(tmp_path / "b", "new")
+        assert folder.is_dir()
+        write_manifest(folder, {})
+    assert names(tmp_path) == sorted([*others, "a", "b"])
+
+
+@pytest.fixture(params=["exchange", "two renames"])
+def way_to_move(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Move folders at one stroke, or as where the system cannot."""
+    if request.param == "two renames":
+        monkeypatch.setattr(sys, "platform", "other")
+
+
+@pytest.mark.usefixtures("way_to_move")
 def test_an_existing_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
     fill(tmp_path / "a", "old")
     with pytest.raises(FormatError, match=r"is there already; overwrite=True \(--overwrite\)"):
@@ -148,3 +172,33 @@ def test_the_folder_has_the_permissions_of_any_new_folder(tmp_path: Path) -> Non
     fill(tmp_path / "a", "new")
     (tmp_path / "b").mkdir()
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+def test_a_disk_that_is_full_at_the_manifest_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    def fill_up() -> None:
+        with new_folder(tmp_path / "a", overwrite=False) as folder:
+            (folder / "manifest.json").symlink_to("/dev/full")
+            write_manifest(folder, {})
+
+    with pytest.raises(FormatError, match=r"manifest\.json cannot be written: No space left on device"):
+        fill_up()
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="folders change places at one stroke on Linux only")
+def test_a_folder_is_replaced_at_one_stroke(tmp_path: Path) -> None:
+    fill(tmp_path / "a", "0")
+    script = (
+        "import sys, meshpart.staging as s\n"
+        "while True:\n"
+        "    with s.new_folder(sys.argv[1], overwrite=True) as folder:\n"
+        "        (folder / 'part').write_text('1')\n"
+        "        s.write_manifest(folder, {})\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "a")]) as process:
+        while (tmp_path / "a" / "part").read_text() == "0":
+            pass
+        for _ in range(2000):
+            assert (tmp_path / "a").is_dir()
+        process.kill()

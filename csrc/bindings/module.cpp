@@ -21,6 +21,8 @@ void translate(std::exception_ptr error) {
         if (error) std::rethrow_exception(error);
     } catch (const std::out_of_range& found) {
         set_error("MeshError", found.what());
+    } catch (const std::length_error& found) {
+        set_error("MeshpartError", found.what());
     } catch (const std::invalid_argument& found) {
         set_error("ArgumentError", found.what());
     }

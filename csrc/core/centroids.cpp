@@ -17,30 +17,34 @@ class Mean {
     Mean(std::span<const double> points, int dim, index_t n_points) : points_(points), dim_(dim), n_points_(n_points) {}
 
     void write(std::span<const index_t> ids, double* mean) const {
-        const auto count = static_cast<double>(ids.size());
-        const Vec sum = add(ids, 1);
-        for (int axis = 0; axis < dim_; ++axis) mean[axis] = sum[axis] / count;
-        if (std::isfinite(sum[0]) && std::isfinite(sum[1]) && std::isfinite(sum[2])) return;
-        // The plain sum overflows: add up parts of the mean, which rounding alone can carry beyond the largest double.
-        constexpr double largest = std::numeric_limits<double>::max();
-        const Vec parts = add(ids, count);
-        for (int axis = 0; axis < dim_; ++axis) mean[axis] = std::clamp(parts[axis], -largest, largest);
+        std::array<double, 3> sum{};
+        for (const index_t point : ids) {
+            require_in_range(point, n_points_);
+            for (int axis = 0; axis < dim_; ++axis) sum[axis] += points_[point * dim_ + axis];
+        }
+        for (int axis = 0; axis < dim_; ++axis) {
+            const bool fits = std::isfinite(sum[axis]);
+            mean[axis] = fits ? sum[axis] / static_cast<double>(ids.size()) : mean_by_parts(ids, axis);
+        }
     }
 
   private:
-    using Vec = std::array<double, 3>;
-
     std::span<const double> points_;
     int dim_;
     index_t n_points_;
 
-    Vec add(std::span<const index_t> ids, double divisor) const {
-        Vec sum{};
+    // The mean where the plain sum overflows. Rounding may carry it past the corners, and so past the largest double.
+    double mean_by_parts(std::span<const index_t> ids, int axis) const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        double parts = 0, low = infinity, high = -infinity;
         for (const index_t point : ids) {
             require_in_range(point, n_points_);
-            for (int axis = 0; axis < dim_; ++axis) sum[axis] += points_[point * dim_ + axis] / divisor;
+            const double x = points_[point * dim_ + axis];
+            parts += x / static_cast<double>(ids.size());
+            low = std::min(low, x);
+            high = std::max(high, x);
         }
-        return sum;
+        return std::min(std::max(parts, low), high);  // in this order NaN stays NaN
     }
 };
 

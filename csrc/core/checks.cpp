@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -12,6 +13,14 @@ namespace meshpart {
 void throw_out_of_range(index_t id, index_t count) {
     throw std::out_of_range("id " + std::to_string(id) + " is outside 0.." + std::to_string(count - 1) +
                             ": an array has changed since it was checked");
+}
+
+void require_countable(index_t count) {
+    if (count > std::numeric_limits<std::int32_t>::max()) {
+        throw std::length_error("a part of " + std::to_string(count) + " cells or points is too large: at most " +
+                                std::to_string(std::numeric_limits<std::int32_t>::max()) +
+                                " fit, so cut into more parts");
+    }
 }
 
 index_t first_outside(std::span<const index_t> ids, index_t count, int threads) {

@@ -15,6 +15,9 @@ inline void require_in_range(index_t id, index_t count) {
     if (static_cast<std::uint64_t>(id) >= static_cast<std::uint64_t>(count)) throw_out_of_range(id, count);
 }
 
+// Throws std::length_error if `count` entities of one part are more than 32-bit local numbers can tell apart.
+void require_countable(index_t count);
+
 // The position of the first id outside 0..count-1, or -1.
 index_t first_outside(std::span<const index_t> ids, index_t count, int threads);
 

@@ -121,7 +121,7 @@ Axes spread_axes(const ScaledCloud& measured, int threads) {
     const Vec origin = point(cloud, box.low_row[longest]);
     const Vec end = point(cloud, box.high_row[longest]);
     const double length = std::sqrt(dot(minus(end, origin), minus(end, origin)));
-    if (length == 0) return {1, {0}};
+    if (length == 0) return {1, {longest}};  // or so short that its square is
     const Vec along = normalized(minus(end, origin));
     const auto [width, side] = furthest_from_line(cloud, origin, along, threads);
     if (width <= flat * length) return {1, {largest_axis(along)}};

@@ -84,6 +84,7 @@ LocalPoints local_points(part_t part, const PointOwnersView& owners, std::span<c
     if (part == 0) {
         for (const index_t point : unused) locals.push_back({itself, point, unnumbered});
     }
+    require_countable(std::ssize(locals));
     std::ranges::sort(locals);
 
     LocalPoints result;

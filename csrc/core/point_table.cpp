@@ -3,6 +3,7 @@
 namespace meshpart {
 
 void PointTable::read(const MeshView& mesh, std::span<const index_t> cells) {
+    require_countable(std::ssize(cells));
     points_.clear();
     cell_counts_.clear();
     last_cell_.clear();
@@ -31,6 +32,7 @@ void PointTable::read(const MeshView& mesh, std::span<const index_t> cells) {
 std::int32_t PointTable::number_of(index_t point) {
     Entry* entry = &find(point);
     if (entry->point == point) return entry->number;
+    require_countable(std::ssize(points_) + 1);
     const auto number = static_cast<std::int32_t>(points_.size());
     points_.push_back(point);
     cell_counts_.push_back(0);
@@ -48,7 +50,9 @@ std::int32_t PointTable::number_of(index_t point) {
 PointTable::Entry& PointTable::find(index_t point) {
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // Fibonacci hashing: Knuth, TAOCP 3, section 6.4
     const auto id = static_cast<std::uint64_t>(point);
-    const std::uint64_t bucket = shift_ == 64 ? 0 : (id / run * golden) >> shift_;
+    std::uint64_t hash = id / run * golden;
+    hash = (hash ^ hash >> 32) * golden;  // once more, for ids that are spaced by the one number that once is bad for
+    const std::uint64_t bucket = shift_ == 64 ? 0 : hash >> shift_;
     std::uint64_t slot = bucket * run + id % run;
     while (entries_[slot].point != point && entries_[slot].point >= 0) slot = (slot + 1) & (entries_.size() - 1);
     return entries_[slot];

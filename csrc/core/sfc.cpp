@@ -99,7 +99,7 @@ class Curve {
         parallel_for(std::ssize(rows), threads_, grain, [&](index_t begin, index_t end, int) {
             for (index_t i = begin; i < end; ++i) rows[i] = static_cast<index_t>(sorted[i] & row_mask);
         });
-        const auto agree = [](Key a, Key b) { return (a ^ b) >> (64 - radix_sorted_bits) == 0; };
+        const auto agree = [=](Key a, Key b) { return ((a ^ b) & ~row_mask) >> (64 - radix_sorted_bits) == 0; };
         for_each_run(sorted, agree, [&](std::size_t first, std::size_t count) {
             sort_by_comparison(rows.subspan(first, count), grid);
         });
