@@ -77,6 +77,8 @@ class Format:
         Whether a file may have no cells.
     empty_block : bool
         Whether a block of no cells carries the cell data of a file without cells.
+    package : str or None
+        What meshio needs to write it.
     """
 
     suffixes: tuple[str, ...]
@@ -96,6 +98,7 @@ class Format:
     mixed: frozenset[str] | None = None
     empty: bool = True
     empty_block: bool = False
+    package: str | None = None
 
     def type_of(self, name: str) -> str | None:
         """Return the name under which the format holds a cell type, None if it does not.
@@ -172,6 +175,7 @@ FORMATS = {
         mixed=_types(f"line {SURFACE} {VOLUME}"),
         dims=(2, 3),
         point_dtypes=REAL,
+        package="h5py",
     ),
     "exodus": Format(
         (".e", ".exo", ".ex2"),
@@ -181,6 +185,7 @@ FORMATS = {
         names=r"[!-~]{1,32}",
         dims=(2, 3),
         point_dtypes=REAL,
+        package="netCDF4",
     ),
     "med": Format(
         (".med",),
@@ -194,6 +199,7 @@ FORMATS = {
             """hexahedron20 hexahedron pyramid13 wedge15 wedge vertex pyramid quad quad8 line line3 tetra10 tetra
             triangle triangle6"""
         ),
+        package="h5py",
     ),
     "gmsh22": Format(
         (".msh",),
@@ -230,7 +236,7 @@ FORMATS = {
     "avsucd": Format(
         (".avs",), _types(f"vertex line {SURFACE} {VOLUME}"), cell_tags=frozenset({"avsucd:material"}), empty=False
     ),
-    "cgns": Format((".cgns",), _types("tetra"), order=("tetra",), empty=False),
+    "cgns": Format((".cgns",), _types("tetra"), order=("tetra",), empty=False, package="h5py"),
     "dolfin-xml": Format((".xml",), _types("triangle tetra"), dims=(2, 3), mixed=frozenset(), empty=False),
     "h5m": Format(
         (".h5m",),
@@ -240,6 +246,7 @@ FORMATS = {
         dims=(2, 3),
         point_dtypes=REAL,
         order=("line", "tetra", "triangle"),
+        package="h5py",
     ),
     "mdpa": Format(
         (".mdpa",),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,16 @@ import numpy as np
 
 from meshpart import losses, second_reader
 from meshpart.errors import ArgumentError, FormatError, MeshpartError, MeshpartWarning, MissingDependencyError
-from meshpart.formats import find_format
+from meshpart.formats import Format, find_format
 from meshpart.includes import refuse_odd_includes
 from meshpart.manifest import describe, describe_part
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, patched_meshio
 from meshpart.part_files import PartFile, fit, refuse_what_it_lacks
-from meshpart.quiet import listening
+from meshpart.quiet import in_one_line, listening, said
 from meshpart.staging import new_folder, write_manifest
 from meshpart.submesh import SubMesh
-
-MESHIO_FAILS = (Exception, SystemExit)  # it ends the process where it cannot read a file
+from meshpart.writing import MESHIO_FAILS, Write, writer
 
 
 def read(path: str | os.PathLike[str]) -> Mesh:
@@ -115,10 +114,10 @@ def write_parts(
         refuse_what_it_lacks(part, name, holds)
     notes: dict[str, bool] = {}
     entries = []
-    with new_folder(path, overwrite=overwrite) as folder:
+    with _writer(name, holds) as write, new_folder(path, overwrite=overwrite) as folder:
         for done, part in enumerate(parts, 1):
             file = fit(part, name, holds)
-            entries.append(_write(part, file, folder, suffix))
+            entries.append(_write(part, file, folder, suffix, write))
             notes.update(file.notes)
             if progress is not None:
                 progress(done)
@@ -183,39 +182,28 @@ def _read_as(file_format: str, file: Path, meshio: Any) -> tuple[Mesh, list[str]
     with listening() as heard:
         try:
             given = meshio.read(str(file), file_format=file_format)
-            missing, remarks = losses.losses(file_format, file, given, _said(heard))
+            missing, remarks = losses.losses(file_format, file, given, said(heard))
             if not missing:
                 return from_meshio(given), remarks
         except ImportError as error:
             raise _needs_package(f"{file}: reading {file_format}", error) from error
         except MESHIO_FAILS as error:
-            raise FormatError(_reason(file_format, file, error, _said(heard))) from error
+            raise FormatError(_reason(file_format, file, error, said(heard))) from error
     raise FormatError("; ".join(missing))
 
 
 def _reason(file_format: str, file: Path, error: BaseException, said: str) -> str:
     """Return why a reader failed: its error, or what it said before it ended the process."""
     if not isinstance(error, SystemExit):
-        return _named(error)
+        return in_one_line(error)
     said = re.sub(r"(; )?Couldn't read file .*", "", said)
     if file_format == "medit" and re.match(rb"\s*\d", file.read_bytes()[:100]):
         return "it begins with a number, as METIS meshes do, which meshio does not read"
     return said or "it is no file of that format"
 
 
-def _named(error: BaseException) -> str:
-    """Return an error's type and message in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
-
-
 def _needs_package(what: str, error: ImportError) -> MissingDependencyError:
     return MissingDependencyError(f"{what} needs {error.name or error}: pip install 'meshpart[formats]'")
-
-
-def _said(heard: io.StringIO) -> str:
-    """Return in one line what a reader printed."""
-    sentences = re.split(r"(?:^|\s)(?:Info|Warning|Error): ", " ".join(heard.getvalue().split()))
-    return "; ".join(sentence for sentence in sentences if sentence)
 
 
 # -- meshioplusplus -----------------------------------------------------------------------------------------
@@ -226,20 +214,29 @@ def _read_by_meshioplusplus(file: Path, failure: FormatError) -> tuple[Mesh, lis
     if not second_reader.is_installed():
         raise FormatError(f"{failure} (meshioplusplus reads more: pip install meshioplusplus)") from failure.__cause__
     try:
-        given, said = second_reader.read_in_child(file)
+        given, remark = second_reader.read_in_child(file)
         mesh = from_meshio(given)
     except MeshpartError as error:
         raise FormatError(f"{failure}; {error}") from (failure.__cause__ or error)
     if not mesh.n_cells:  # as it makes of noise
         raise FormatError(f"{failure}; meshioplusplus finds no cells") from failure.__cause__
     remarks = [f"read by meshioplusplus {given.version}, since {str(failure).removeprefix(f'{file}: ')}"]
-    remarks += [said] if said else []
+    remarks += [remark] if remark else []
     remarks += [f"sets of sides are left out: {', '.join(given.side_sets)}"] if given.side_sets else []
     remarks += [losses.REGROUPED] if any(block.type.startswith("polyhedron") for block in mesh.blocks) else []
     return mesh, remarks
 
 
 # -- writing ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _writer(name: str, holds: Format) -> Iterator[Write]:
+    try:
+        with writer(holds.package) as write:
+            yield write
+    except ImportError as error:
+        raise _needs_package(f"writing {name}", error) from error
 
 
 def _checked(parts: Iterable[Any]) -> list[SubMesh]:
@@ -265,26 +262,26 @@ def _checked(parts: Iterable[Any]) -> list[SubMesh]:
     return listed
 
 
-def _write(part: SubMesh, file: PartFile, folder: Path, suffix: str) -> dict[str, Any]:
+def _write(part: SubMesh, file: PartFile, folder: Path, suffix: str, write: Write) -> dict[str, Any]:
     """Write the files of a part, and return what the manifest says of it."""
     target = folder / f"part-{part.part:05}{suffix}"
     beside = folder / f"part-{part.part:05}.npz"
     arrays: dict[str, Any] = file.beside
     _refuse_names_that_collide(arrays)
-    with listening() as heard, patched_meshio():
+    try:
+        remark = write(file.mesh, target, file.name)
+    except FormatError as error:
+        reason = f"part {part.part} cannot be written as {file.name}: {error}"
+        raise FormatError(reason) from (error.__cause__ or error)
+    if losses.DROPPED.search(remark):
+        raise FormatError(f"part {part.part} cannot be written as {file.name}: {remark}")
+    if remark:
+        file.note(f"meshio: {remark}")
+    if arrays:
         try:
-            file.mesh.write(str(target), file_format=file.name)
-            if arrays:
-                np.savez(beside, **arrays)
-        except ImportError as error:
-            raise _needs_package(f"writing {file.name}", error) from error
-        except MESHIO_FAILS as error:
-            said = f" ({_said(heard)})" if _said(heard) else ""
-            raise FormatError(f"part {part.part} cannot be written as {file.name}: {_named(error)}{said}") from error
-    if said := _said(heard):
-        if losses.DROPPED.search(said):
-            raise FormatError(f"part {part.part} cannot be written as {file.name}: {said}")
-        file.note(f"meshio: {said}")
+            np.savez(beside, **arrays)
+        except (OSError, ValueError) as error:
+            raise FormatError(f"{beside.name} cannot be written: {in_one_line(error)}") from error
     return describe_part(part, target.name, beside.name if arrays else None)
 
 

@@ -68,7 +68,9 @@ SIGNS: dict[str, tuple[Sign, ...]] = {
         Sign(LINE + rb"Begin (SubModelPart)\b", "sets", False),
     ),
     "medit": (
-        Sign(LINE + rb"(Corners|Normal\w*|SubDomainFromMesh|\w+OnGeometric\w+)\s", "marks of the geometry", False),
+        Sign(
+            LINE + rb"(Corners|Normal\w*|SubDomainFromMesh|(?=\w+OnGeometric\w)\w+)\s", "marks of the geometry", False
+        ),
     ),
     "nastran": (
         Sign(rb"\n(C(?:BEAM|BUSH1?D?|ROD|GAP|BAR|TRI|QUAD|SHEAR|TETRA|PYRA|PENTA|HEXA)\w*\*)", "cells", True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -32,7 +32,7 @@ from meshpart.arrays import (
     set_field,
     starts,
 )
-from meshpart.blocks import CellBlock, as_block
+from meshpart.blocks import CellBlock, Faces, as_block
 from meshpart.cells import cell_type
 from meshpart.errors import MeshError
 
@@ -211,10 +211,10 @@ class Mesh(Frozen):
     @kept
     def fingerprint(self) -> str:
         """A hash of the points and the cells, not of data or sets: 32 hexadecimal digits."""
-        arrays = [self.points, self.cell_points, self.cell_offsets]
+        arrays = [self.points, self.cell_points]
         for block in self.blocks:
-            if block.faces is not None:
-                arrays += [block.faces.offsets, block.faces.corner_offsets, block.faces.corners]
+            arrays += [] if block.offsets is None else [block.offsets]
+            arrays += [] if block.faces is None else [getattr(block.faces, entry.name) for entry in fields(Faces)]
         return fingerprint_of([block.type for block in self.blocks], self.block_starts.tolist(), *arrays)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import threading
 from collections import OrderedDict
@@ -82,6 +83,17 @@ def listening() -> Iterator[io.StringIO]:
                 _listening[thread] = outer
             if not _listening:
                 _restore()
+
+
+def said(heard: io.StringIO) -> str:
+    """Return in one line what meshio printed."""
+    sentences = re.split(r"(?:^|\s)(?:Info|Warning|Error): ", " ".join(heard.getvalue().split()))
+    return "; ".join(sentence for sentence in sentences if sentence)
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return an error's type and message."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
 
 
 def _stand_in(stream: Any) -> _PerThread:

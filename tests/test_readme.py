@@ -59,6 +59,10 @@ def test_the_python_blocks_print_what_the_readme_shows(folder):
     assert runner.run(shown).failed == 0
 
 
+def test_nothing_is_left_to_be_filled_in():
+    assert not re.search(r"@[A-Z]+@|TODO|FIXME", README)
+
+
 def test_set_up_takes_two_commands():
     """CI runs these by the letter; here it is only seen that there are two and no more."""
     lines = "".join(blocks("sh")).splitlines()

@@ -72,7 +72,6 @@ LocalPoints local_points(part_t part, const PointOwnersView& owners, std::span<c
         part_t owner;  // below all others for the part itself
         index_t point;
         std::int32_t number;
-        auto operator<=>(const Local&) const = default;
     };
     constexpr part_t itself = -1;
     std::vector<Local> locals;
@@ -85,7 +84,9 @@ LocalPoints local_points(part_t part, const PointOwnersView& owners, std::span<c
         for (const index_t point : unused) locals.push_back({itself, point, unnumbered});
     }
     require_countable(std::ssize(locals));
-    std::ranges::sort(locals);
+    std::ranges::sort(locals, [](const Local& a, const Local& b) {
+        return a.owner != b.owner ? a.owner < b.owner : a.point < b.point;
+    });
 
     LocalPoints result;
     result.ids.reserve(locals.size());

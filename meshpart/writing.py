@@ -1,0 +1,109 @@
+"""Write mesh files by meshio; those of HDF5 in a process of its own, since HDF5 crashes where a disk is full."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing.spawn import get_executable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from meshpart.errors import FormatError
+from meshpart.meshio_bridge import patched_meshio
+from meshpart.quiet import in_one_line, listening, said
+
+if TYPE_CHECKING:
+    import meshio
+
+MESHIO_FAILS = (Exception, SystemExit)  # it ends the process where it cannot go on
+
+Write = Callable[["meshio.Mesh", Path, str], str]
+
+# What the other process runs: it gets the search path.
+CHILD = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from meshpart.writing import serve
+serve()
+"""
+
+
+@contextmanager
+def writer(package: str | None) -> Iterator[Write]:
+    """Yield what writes meshes: it takes a mesh, a path and a format, and returns what meshio said.
+
+    It raises FormatError with the reason where it cannot write.
+
+    Parameters
+    ----------
+    package : str or None
+        The package that the format needs. With one, another process writes, until the block ends.
+
+    Raises
+    ------
+    ImportError
+        If the package is not there.
+    """
+    if package is None:
+        yield write
+        return
+    import_module(package)
+    search_path = json.dumps([entry for entry in sys.path if isinstance(entry, str)])
+    command = [get_executable(), "-I", "-c", CHILD, search_path]
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, bufsize=0) as process:
+        try:
+            yield lambda *given: _write_in(process, given)
+        finally:
+            process.kill()
+
+
+def write(mesh: meshio.Mesh, path: Path, name: str) -> str:
+    """Write a mesh, and return what meshio said."""
+    with listening() as heard, patched_meshio():
+        try:
+            mesh.write(str(path), file_format=name)
+        except ImportError:
+            raise
+        except MESHIO_FAILS as error:
+            remark = f" ({said(heard)})" if said(heard) else ""
+            raise FormatError(f"{in_one_line(error)}{remark}") from error
+    return said(heard)
+
+
+def serve() -> None:
+    """Write what stdin says, as `_write_in` sends it, and answer on stdout: what was said, and why it failed."""
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # what native code prints
+    while True:
+        try:
+            mesh, path, name = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            answer = write(mesh, path, name), ""
+        except (FormatError, ImportError) as error:
+            answer = "", str(error)
+        answers.write(pickle.dumps(answer))
+
+
+def _write_in(process: subprocess.Popen[bytes], given: tuple[meshio.Mesh, Path, str]) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        pickle.dump(given, process.stdin, protocol=5)
+        remark, failure = pickle.load(process.stdout)
+    except (OSError, EOFError) as error:
+        code = process.wait()
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        raise FormatError(f"its library crashed ({how}), as it does where a disk is full") from error
+    if failure:
+        raise FormatError(failure)
+    return str(remark)
