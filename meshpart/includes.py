@@ -27,9 +27,20 @@ def refuse_odd_includes(file: Path) -> None:
 
 def _included(file: Path) -> Iterator[Path]:
     """Yield each path that a reader may take an *INCLUDE for: from the working folder or the file's own."""
-    for line in INCLUDE.findall(b"\n" + file.read_bytes()):
+    try:
+        content = file.read_bytes()
+    except OSError:  # of which the reader will speak
+        return
+    for line in INCLUDE.findall(b"\n" + content):
         for name in {line.rpartition(b"=")[2], *INPUT.findall(line)}:
             given = name.decode(errors="surrogateescape").strip().strip("\"'")
             for path in (Path(given), file.parent / given):
-                if given and "\0" not in given and path.exists():
+                if given and _is_there(path):
                     yield path
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that is too long, or none
+        return False

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing.spawn import get_executable
 from pathlib import Path
@@ -57,12 +57,14 @@ def writer(package: str | None) -> Iterator[Write]:
     import_module(package)
     search_path = json.dumps([entry for entry in sys.path if isinstance(entry, str)])
     command = [get_executable(), "-I", "-c", CHILD, search_path]
-    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, bufsize=0) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
         try:
             yield lambda *given: _write_in(process, given)
         finally:
             process.kill()
+            with suppress(OSError):  # of what it did not take
+                process.communicate()
 
 
 def write(mesh: meshio.Mesh, path: Path, name: str) -> str:
@@ -80,7 +82,7 @@ def write(mesh: meshio.Mesh, path: Path, name: str) -> str:
 
 def serve() -> None:
     """Write what stdin says, as `_write_in` sends it, and answer on stdout: what was said, and why it failed."""
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what native code prints
     while True:
         try:
@@ -91,7 +93,8 @@ def serve() -> None:
             answer = write(mesh, path, name), ""
         except (FormatError, ImportError) as error:
             answer = "", str(error)
-        answers.write(pickle.dumps(answer))
+        pickle.dump(answer, answers)
+        answers.flush()
 
 
 def _write_in(process: subprocess.Popen[bytes], given: tuple[meshio.Mesh, Path, str]) -> str:
@@ -99,11 +102,14 @@ def _write_in(process: subprocess.Popen[bytes], given: tuple[meshio.Mesh, Path, 
     assert process.stdout is not None
     try:
         pickle.dump(given, process.stdin, protocol=5)
+        process.stdin.flush()
         remark, failure = pickle.load(process.stdout)
     except (OSError, EOFError) as error:
         code = process.wait()
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         raise FormatError(f"its library crashed ({how}), as it does where a disk is full") from error
+    except pickle.UnpicklingError as error:
+        raise FormatError(f"the writing process gave no answer: {error}") from error
     if failure:
         raise FormatError(failure)
     return str(remark)

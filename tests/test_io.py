@@ -230,6 +230,13 @@ def test_an_included_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         read(tmp_path / "first.inp")
 
 
+@pytest.mark.parametrize("name", ["absent", "x" * 1000, "nul\0", ""])
+def test_an_included_file_that_is_not_there_is_an_error(name: str, tmp_path: Path) -> None:
+    (tmp_path / "mesh.inp").write_text(f"*NODE\n1,0,0\n*INCLUDE, INPUT={name}\n")
+    with pytest.raises(FormatError, match=r"mesh\.inp"):
+        read(tmp_path / "mesh.inp")
+
+
 @pytest.mark.parametrize("name", ["blank.su2", "blank.mesh"])
 def test_blank_lines_cost_no_more_than_others(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("\n" * 100_000)
@@ -828,10 +835,33 @@ def test_nothing_reaches_the_streams_while_parts_are_written(tmp_path: Path, cap
 
 def test_a_failure_of_a_writer_is_one_error_and_leaves_nothing(tmp_path: Path) -> None:
     name = "\ud800"  # no text in UTF-8, so that no file can hold it
-    mesh = Mesh(np.eye(3), [("triangle", [[0, 1, 2]])], point_data={name: np.ones(3)})
-    with pytest.raises(FormatError, match="part 0 cannot be written as vtu: UnicodeEncodeError") as caught:
-        write_parts(split(mesh, [0]), tmp_path / "parts")
+    mesh = Mesh(np.eye(3), [("triangle", [[0, 1, 2]])], field_data={name: np.array([1, 2])})
+    with pytest.raises(FormatError, match="part 0 cannot be written as gmsh22: UnicodeEncodeError") as caught:
+        write_parts(split(mesh, [0]), tmp_path / "parts", format="msh")
     assert isinstance(caught.value.__cause__, UnicodeEncodeError)
+    beside = Mesh(np.eye(3), [("triangle", [[0, 1, 2]])], point_data={name: np.ones(3)})
+    with pytest.raises(FormatError, match=r"part-00000\.npz cannot be written: UnicodeEncodeError"):
+        write_parts(split(beside, [0]), tmp_path / "parts")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it limits the size of files as Linux does")
+@pytest.mark.parametrize("format_", ["xdmf", "med", "exodus", "h5m", "vtu", "inp"])
+def test_a_file_that_finds_no_room_is_an_error_and_leaves_nothing(format_: str, tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    pytest.importorskip("netCDF4")
+    script = """if True:
+        import resource, sys, meshpart, numpy
+        mesh = meshpart.Mesh(numpy.eye(10_000, 3), [("triangle", numpy.arange(9999).reshape(-1, 3))])
+        parts = meshpart.split(mesh, [0] * 3333)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        try:
+            meshpart.write_parts(parts, sys.argv[1], format=sys.argv[2])
+        except meshpart.FormatError:
+            sys.exit(7)
+    """
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "parts", format_], check=False, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (7, b"", b"")
     assert list(tmp_path.iterdir()) == []
 
 
