@@ -7,11 +7,6 @@ import numbers
 import os
 import sys
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-from numpy.ma import is_masked
 
 from meshpart.errors import ArgumentError
 
@@ -42,16 +37,6 @@ def imbalance(value: object) -> Fraction:
     if not math.isfinite(number) or number < 0:
         raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
     return Fraction(str(value))
-
-
-def array(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return anything array-like as an array; refuse rows of different lengths, and values that are masked."""
-    if is_masked(value):
-        raise ArgumentError(f"{name} has masked values, which would be lost")
-    try:
-        return np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ArgumentError(f"{name} is not an array: {error}") from None
 
 
 def threads(value: object) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.ma import is_masked
 
-from meshpart.errors import MeshError
+from meshpart.errors import MeshError, MeshpartError
 
 Array = npt.NDArray[Any]
 Ids = npt.NDArray[np.int64]
@@ -92,14 +92,14 @@ def _refrozen(value: Any) -> Any:
     return value
 
 
-def as_array(what: str, values: Any) -> Array:
+def as_array(what: str, values: Any, error: type[MeshpartError] = MeshError) -> Array:
     """Return anything array-like as an array; refuse rows of different lengths, and values that are masked."""
     if is_masked(values):
-        raise MeshError(f"{what} has masked values, which would be lost")
+        raise error(f"{what} has masked values, which would be lost")
     try:
         return np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise MeshError(f"{what} is not an array: {error}") from None
+    except (ValueError, TypeError) as reason:
+        raise error(f"{what} is not an array: {reason}") from None
 
 
 def native(what: str, values: Any) -> Array:

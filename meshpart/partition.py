@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.arrays import Labels
+from meshpart.arrays import Labels, as_array
 from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
 from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.methods import Method, Problem, choose
@@ -173,7 +173,7 @@ def split(
     """
     mesh = as_mesh(mesh)
     _check_ghost_layers(ghost_layers)
-    given = arguments.array("labels", labels)
+    given = as_array("labels", labels, ArgumentError)
     if given.dtype.kind not in "iu" and given.size > 0:
         raise ArgumentError(f"labels must be integers, got the dtype {given.dtype}")
     if given.shape != (mesh.n_cells,):
@@ -237,7 +237,7 @@ def _as_given(value: Any) -> Any:
 
 def _check_ghost_layers(ghost_layers: object) -> None:
     if arguments.integer("ghost_layers", ghost_layers, low=0) > 0:
-        raise ArgumentError(f"ghost layers of sub-meshes are not yet built, got ghost_layers={ghost_layers}")
+        raise ArgumentError(f"ghost_layers must be 0, sub-meshes have no ghost cells so far, got {ghost_layers}")
 
 
 def _chosen(only: Iterable[int] | None, nparts: int) -> npt.NDArray[np.int32]:
@@ -250,10 +250,7 @@ def _chosen(only: Iterable[int] | None, nparts: int) -> npt.NDArray[np.int32]:
 
 def _checked(labels: Any, problem: Problem) -> Labels:
     """Return a copy of a method's labels of the units, or raise if they are none."""
-    try:
-        given = np.asarray(labels)
-    except (ValueError, TypeError) as error:
-        raise MethodError(f"the method's labels are not an array: {error}") from None
+    given = as_array("what the method returned", labels, MethodError)
     count, nparts = problem.n_units, problem.nparts
     if given.shape != (count,) or given.dtype.kind not in "iu":
         raise MethodError(

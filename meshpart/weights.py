@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshpart import _core, arguments
-from meshpart.arrays import Array, Ids, frozen
+from meshpart import _core
+from meshpart.arrays import Array, Ids, as_array, frozen
 from meshpart.cells import cell_type
 from meshpart.errors import ArgumentError, MeshError
 from meshpart.mesh import ATTACHED, Mesh
@@ -67,7 +67,7 @@ def per_cell(mesh: Mesh, argument: str, values: Any) -> Array:
             given = ", ".join(str(entry.shape) for entry in values)
             raise ArgumentError(f"{argument}: arrays for each block must be as long as the block, got {given}")
         return np.concatenate(values)
-    return arguments.array(argument, values)
+    return as_array(argument, values, ArgumentError)
 
 
 def cell_array(mesh: Mesh, argument: str, name: str) -> Array:
@@ -85,7 +85,7 @@ def _by_name(mesh: Mesh, weights: Mapping[Any, Any]) -> Array:
     result = np.ones(mesh.n_cells)
     by_set = np.full(mesh.n_cells, np.nan)
     for name, weight in weights.items():
-        value = arguments.array(f"weights[{name!r}]", weight)
+        value = as_array(f"weights[{name!r}]", weight, ArgumentError)
         if value.shape != () or value.dtype.kind not in "biuf":
             raise ArgumentError(f"weights[{name!r}] must be a number, got {weight!r}")
         if not 0 <= value < np.inf:

@@ -267,7 +267,7 @@ def test_a_method_that_is_not_there_is_refused_and_never_replaced(cut: Cut, meth
         ([0, 0, 1, -1], r"labels must be in 0\.\.1, got -1\.\.1"),
         (np.array([0, 0, 1, 2**63], np.uint64), r"labels must be in 0\.\.1, got 0\.\.9223372036854775808"),
         ([0, 0, 0, 0], "left 1 of 2 parts empty, the first is part 1"),
-        ([0, [0], 1, 1], "the method's labels are not an array"),
+        ([0, [0], 1, 1], "what the method returned is not an array"),
     ],
 )
 def test_a_method_that_returns_no_labels_is_an_error(cut: Cut, labels: Any, message: str) -> None:
