@@ -7,6 +7,8 @@ import numbers
 import os
 import sys
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from meshpart.errors import ArgumentError
 
@@ -37,6 +39,14 @@ def imbalance(value: object) -> Fraction:
     if not math.isfinite(number) or number < 0:
         raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
     return Fraction(str(value))
+
+
+def path(value: Any) -> Path:
+    """Return a path; refuse what is none."""
+    try:
+        return Path(value)
+    except TypeError:
+        raise ArgumentError(f"path must be a path, got {value!r}") from None
 
 
 def threads(value: object) -> int:

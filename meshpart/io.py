@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from meshpart import losses, second_reader
+from meshpart import arguments, losses, second_reader
 from meshpart.errors import ArgumentError, FormatError, MeshpartError, MeshpartWarning, MissingDependencyError
 from meshpart.formats import Format, find_format
 from meshpart.includes import refuse_odd_includes
@@ -132,10 +132,7 @@ def write_parts(
 
 def _existing_file(path: Any) -> Path:
     """Return the path of a file that is there, can be opened, and has something in it."""
-    try:
-        file = Path(path)
-    except TypeError:
-        raise ArgumentError(f"path must be a path, got {path!r}") from None
+    file = arguments.path(path)
     try:
         status = file.stat()
         if stat.S_ISREG(status.st_mode):

@@ -164,6 +164,11 @@ class Mesh(Frozen):
         """The id of each block's first cell, and n_cells: int64, (n_blocks + 1,)."""
         return frozen(starts(np.array([len(block) for block in self.blocks], np.int64)))
 
+    def cells_of_set(self, name: str) -> Ids:
+        """Return the ids of the cells in a cell set, block after block: int64."""
+        rows_of_blocks = zip(self.block_starts[:-1], self.cell_sets[name], strict=True)
+        return np.concatenate([np.zeros(0, np.int64), *(start + rows for start, rows in rows_of_blocks)])
+
     # -- the flat view that the core takes ---------------------------------------------------------------
 
     @kept

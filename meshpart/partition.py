@@ -15,7 +15,7 @@ from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
 from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.methods import Method, Problem, choose
 from meshpart.submesh import Provenance, SubMesh, build_submeshes
-from meshpart.units import Units
+from meshpart.units import Units, as_names
 from meshpart.version import __version__
 from meshpart.weights import cell_weights
 
@@ -230,9 +230,8 @@ def _as_given(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {str(name): float(number) for name, number in value.items()}
-    if isinstance(value, list | tuple | set | frozenset) and all(isinstance(name, str) for name in value):
-        return sorted(value) if isinstance(value, set | frozenset) else list(value)
-    return "array"
+    names = None if isinstance(value, np.ndarray) else as_names(value)
+    return "array" if names is None else names
 
 
 def _check_ghost_layers(ghost_layers: object) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import signal
 import subprocess
-import sys
 import tempfile
 from importlib.util import find_spec
-from multiprocessing.spawn import get_executable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from meshpart import child
 from meshpart.errors import FormatError
 
 PACKAGE = "meshioplusplus"
 
-# What the other process runs: it gets the search path, the mesh file, and where to put the result.
+# What the other process runs: it gets the mesh file, and where to put the result.
 CHILD = """
-import json, pickle, sys
-sys.path[:] = json.loads(sys.argv[1])
+import pickle
 import meshioplusplus
 try:
     mesh = meshioplusplus.read(sys.argv[2])
@@ -68,11 +65,10 @@ def read_in_child(file: Path) -> SecondReading:
     FormatError
         With the reason that meshioplusplus gives, or how its process ended.
     """
-    search_path = json.dumps([entry for entry in sys.path if isinstance(entry, str)])
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result"
-        command = [get_executable(), "-I", "-c", CHILD, search_path, str(file.resolve()), str(result)]
         try:
+            command = child.command(CHILD, str(file.resolve()), str(result))
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         except OSError as error:
             raise FormatError(f"{PACKAGE} cannot be started: {error}") from error

@@ -15,7 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from meshpart.errors import ArgumentError, FormatError
+from meshpart import arguments
+from meshpart.errors import FormatError
 
 MANIFEST = "manifest.json"
 WHAT = "meshpart parts"  # by this a manifest is known
@@ -76,10 +77,7 @@ def write_manifest(folder: Path, content: dict[str, Any]) -> None:
 
 
 def _place(path: Any) -> Path:
-    try:
-        given = Path(path)
-    except TypeError:
-        raise ArgumentError(f"path must be a path, got {path!r}") from None
+    given = arguments.path(path)
     try:
         place = given.resolve()
         if not place.parent.is_dir():

@@ -108,7 +108,7 @@ def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
     """Return (group, cell) pairs."""
     if keep_together is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if (names := _as_names(keep_together)) is None:
+    if (names := as_names(keep_together)) is None:
         return _array_memberships(mesh, per_cell(mesh, "keep_together", keep_together))
     groups, cells, count = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
     for name in names:
@@ -119,7 +119,7 @@ def _memberships(mesh: Mesh, keep_together: Any) -> tuple[Ids, Ids]:
     return np.concatenate(groups), np.concatenate(cells)
 
 
-def _as_names(given: Any) -> list[str] | None:
+def as_names(given: Any) -> list[str] | None:
     """Return the names that are given: one, or any collection of them; None for anything else."""
     if isinstance(given, str):
         return [given]
@@ -136,9 +136,7 @@ def _named_memberships(mesh: Mesh, name: str) -> tuple[Ids, Ids]:
     if name in mesh.cell_data:
         return _array_memberships(mesh, cell_array(mesh, "keep_together", name))
     if name in mesh.cell_sets:
-        starts = mesh.block_starts.tolist()
-        members = [start + rows for start, rows in zip(starts, mesh.cell_sets[name], strict=False)]
-        cells = np.concatenate([np.zeros(0, np.int64), *members])
+        cells = mesh.cells_of_set(name)
         return np.zeros_like(cells), cells
     known = ", ".join(map(repr, [*mesh.cell_sets, *mesh.cell_data])) or "none"
     raise ArgumentError(f"keep_together: there is no cell set or cell_data array {name!r} (there is: {known})")

@@ -91,12 +91,11 @@ def _by_name(mesh: Mesh, weights: Mapping[Any, Any]) -> Array:
         if not 0 <= value < np.inf:
             raise ArgumentError(f"weights[{name!r}] must be finite and not negative, got {weight!r}")
         if name in mesh.cell_sets:
-            for start, rows in zip(mesh.block_starts, mesh.cell_sets[name], strict=False):
-                cells = start + rows
-                clash = cells[~np.isnan(by_set[cells]) & (by_set[cells] != value)]
-                if len(clash):
-                    raise ArgumentError(f"weights: cell {clash[0]} is in two sets of different weight, one is {name!r}")
-                by_set[cells] = value
+            cells = mesh.cells_of_set(name)
+            clash = cells[~np.isnan(by_set[cells]) & (by_set[cells] != value)]
+            if len(clash):
+                raise ArgumentError(f"weights: cell {clash[0]} is in two sets of different weight, one is {name!r}")
+            by_set[cells] = value
         else:
             _require_type(mesh, name)
             for number, block in enumerate(mesh.blocks):

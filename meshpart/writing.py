@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
@@ -11,10 +10,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from multiprocessing.spawn import get_executable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from meshpart import child
 from meshpart.errors import FormatError
 from meshpart.meshio_bridge import patched_meshio
 from meshpart.quiet import in_one_line, listening, said
@@ -26,10 +25,8 @@ MESHIO_FAILS = (Exception, SystemExit)  # it ends the process where it cannot go
 
 Write = Callable[["meshio.Mesh", Path, str], str]
 
-# What the other process runs: it gets the search path.
+# What the other process runs.
 CHILD = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
 from meshpart.writing import serve
 serve()
 """
@@ -55,10 +52,8 @@ def writer(package: str | None) -> Iterator[Write]:
         yield write
         return
     import_module(package)
-    search_path = json.dumps([entry for entry in sys.path if isinstance(entry, str)])
-    command = [get_executable(), "-I", "-c", CHILD, search_path]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(child.command(CHILD), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
         try:
             yield lambda *given: _write_in(process, given)
         finally:
