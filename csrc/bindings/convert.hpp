@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/csr.hpp"
+#include "core/graph.hpp"
+#include "core/outline.hpp"
 #include "core/types.hpp"
 
 namespace meshpart::bindings {
@@ -62,6 +64,36 @@ struct MeshArgument {
                 span(block_dims),
                 span(block_corners),
                 span(block_widths)};
+    }
+};
+
+// `Graph.flat`, as an argument.
+struct GraphArgument {
+    Array<index_t> offsets, targets;
+    Array<weight_t> vertex_weights, edge_weights;
+
+    explicit GraphArgument(const py::tuple& flat)
+        : offsets(flat[0]), targets(flat[1]), vertex_weights(flat[2]), edge_weights(flat[3]) {}
+
+    GraphView view() const { return {csr(offsets, targets), span(vertex_weights), span(edge_weights)}; }
+};
+
+// An `Outline`, as an argument.
+struct OutlineArgument {
+    Array<index_t> pattern_offsets, patterns, pattern_starts, face_offsets, faces, face_starts, polyhedra_before;
+
+    explicit OutlineArgument(const py::tuple& outline)
+        : pattern_offsets(outline[0]),
+          patterns(outline[1]),
+          pattern_starts(outline[2]),
+          face_offsets(outline[3]),
+          faces(outline[4]),
+          face_starts(outline[5]),
+          polyhedra_before(outline[6]) {}
+
+    OutlineView view() const {
+        return {csr(pattern_offsets, patterns), span(pattern_starts), csr(face_offsets, faces), span(face_starts),
+                span(polyhedra_before)};
     }
 };
 

@@ -7,6 +7,11 @@ namespace meshpart::bindings {
 void bind_mesh(pybind11::module_& m);
 void bind_sfc(pybind11::module_& m);
 void bind_parts(pybind11::module_& m);
+void bind_balance(pybind11::module_& m);
+void bind_graph(pybind11::module_& m);
+void bind_kahip(pybind11::module_& m);
+void bind_metrics(pybind11::module_& m);
+void bind_point_graph(pybind11::module_& m);
 }  // namespace meshpart::bindings
 
 namespace {
@@ -36,4 +41,9 @@ PYBIND11_MODULE(_core, m) {
     meshpart::bindings::bind_mesh(m);
     meshpart::bindings::bind_sfc(m);
     meshpart::bindings::bind_parts(m);
+    meshpart::bindings::bind_point_graph(m);
+    meshpart::bindings::bind_metrics(m);
+    meshpart::bindings::bind_kahip(m);
+    meshpart::bindings::bind_graph(m);
+    meshpart::bindings::bind_balance(m);
 }

@@ -1,0 +1,4 @@
+// How good a decomposition is.
+#pragma once
+
+namespace meshpart {}  // namespace meshpart
