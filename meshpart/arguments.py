@@ -6,6 +6,7 @@ import math
 import numbers
 import os
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,14 @@ def imbalance(value: object) -> Fraction:
     if not math.isfinite(number) or number < 0:
         raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
     return Fraction(str(value))
+
+
+def one_of(name: str, value: object, known: Iterable[str]) -> str:
+    """Return a name; refuse what is not among the known ones."""
+    names = list(known)
+    if not isinstance(value, str) or value not in names:
+        raise ArgumentError(f"{name} must be one of {', '.join(names)}, got {value!r}")
+    return value
 
 
 def path(value: Any) -> Path:

@@ -110,21 +110,21 @@ def native(what: str, values: Any) -> Array:
     return frozen(array)
 
 
-def as_ids(what: str, values: Any) -> Ids:
+def as_ids(what: str, values: Any, error: type[MeshpartError] = MeshError) -> Ids:
     """Return ids as int64 as the core takes them, read-only; an empty array may have any dtype, others are integers."""
-    array = as_array(what, values)
+    array = as_array(what, values, error)
     if array.dtype.kind not in "iu" and array.size > 0:
-        raise MeshError(f"{what} must be integers, got the dtype {array.dtype}")
+        raise error(f"{what} must be integers, got the dtype {array.dtype}")
     if array.dtype.kind == "u" and array.size > 0 and array.max() > np.iinfo(np.int64).max:
-        raise MeshError(f"{what}: {array.max()} does not fit 64 bits")
+        raise error(f"{what}: {array.max()} does not fit 64 bits")
     return frozen(np.require(array, np.int64, ["C", "ALIGNED"]))
 
 
-def as_row(what: str, values: Any) -> Ids:
+def as_row(what: str, values: Any, error: type[MeshpartError] = MeshError) -> Ids:
     """Return a flat row of ids."""
-    row = as_ids(what, values)
+    row = as_ids(what, values, error)
     if row.ndim != 1:
-        raise MeshError(f"{what} must be flat, got the shape {row.shape}")
+        raise error(f"{what} must be flat, got the shape {row.shape}")
     return row
 
 
@@ -157,17 +157,17 @@ def as_mapping(what: str, values: Any) -> Mapping[str, Any]:
     return values
 
 
-def check_offsets(what: str, offsets: Ids, end: int, *, least: int) -> None:
+def check_offsets(what: str, offsets: Ids, end: int, *, least: int, error: type[MeshpartError] = MeshError) -> None:
     """Refuse offsets that do not run from 0 to `end` in steps of at least `least`."""
     if offsets.ndim != 1 or len(offsets) == 0:
-        raise MeshError(f"{what} must be flat and not empty, got the shape {offsets.shape}")
+        raise error(f"{what} must be flat and not empty, got the shape {offsets.shape}")
     if offsets[0] != 0 or offsets[-1] != end:
-        raise MeshError(f"{what} must run from 0 to {end}, got {offsets[0]} to {offsets[-1]}")
+        raise error(f"{what} must run from 0 to {end}, got {offsets[0]} to {offsets[-1]}")
     begins, ends = offsets[:-1], offsets[1:]
     short = np.flatnonzero((ends < begins) | (ends - begins < least))  # far apart, they differ by more than 64 bits
     if len(short):
         size = int(ends[short[0]]) - int(begins[short[0]])
-        raise MeshError(f"{what}: row {short[0]} has {size} entries, it needs at least {least}")
+        raise error(f"{what}: row {short[0]} has {size} entries, it needs at least {least}")
 
 
 def starts(lengths: npt.ArrayLike) -> Ids:

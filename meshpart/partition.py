@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,13 +10,13 @@ import numpy.typing as npt
 
 from meshpart import arguments
 from meshpart.arrays import Labels, as_array
-from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
+from meshpart.errors import ArgumentError
 from meshpart.mesh import Mesh, MeshLike, as_mesh
-from meshpart.methods import Method, Problem, choose
+from meshpart.methods import Method
+from meshpart.solve import solve
 from meshpart.submesh import Provenance, SubMesh, build_submeshes
-from meshpart.units import Units, as_names
+from meshpart.units import as_names
 from meshpart.version import __version__
-from meshpart.weights import cell_weights
 
 Names = str | Sequence[str]
 
@@ -27,10 +26,13 @@ def partition_labels(
     nparts: int,
     *,
     method: str | Method = "auto",
+    mode: str = "eco",
     imbalance: float = 0.03,
     seed: int = 0,
     weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    edge_weights: str | npt.ArrayLike | None = None,
     keep_together: npt.ArrayLike | Names | None = None,
+    repair: bool = True,
     allow_empty: bool = False,
     threads: int | None = None,
     ghost_layers: int = 0,
@@ -43,19 +45,29 @@ def partition_labels(
     nparts : int
         How many parts; at most as many as there are units, unless `allow_empty`.
     method : str or callable
-        "sfc", or "auto", which means "sfc". A function from a `Problem` to labels of its units (cells that are not
-        attached, and groups) serves too.
+        "kahip": KaHIP's multilevel partitioner on the dual graph, few facets cut. "sfc": pieces of a Hilbert curve
+        through the centroids, much faster, more facets cut. "auto": "kahip". A function from a `Problem` to labels of
+        its units (cells that are not attached, and groups) serves too.
+    mode : str
+        Of "kahip", how much time to take for fewer cut facets: "fast", "eco" or "strong"; "fastsocial", "ecosocial" and
+        "strongsocial" are meant for graphs that are no meshes.
     imbalance : float
-        How much heavier than the mean the heaviest part may be, 0.03 is three per cent. A method that cannot keep it
-        warns once.
+        How much heavier than the mean the heaviest part may be, 0.03 is three per cent: no part weighs more than
+        (1 + imbalance) * ceil(total / nparts), or, where units are too heavy for that, more than the mean and
+        (1 - 1/nparts) times the heaviest unit; then there is one warning.
     seed : int
-        For methods that draw at random; `sfc` does not.
+        For methods that draw at random; "sfc" does not.
     weights : array_like (n_cells,), str, or dict, optional
         The load of each cell: an array, or one for each block; the name of a cell_data array; or a dict by cell type or
         cell set (cells that it does not name weigh 1, a set beats a type). Attached cells carry no load.
+    edge_weights : "points", or array_like of int, optional
+        What cutting an edge of the dual graph costs, as `dual_graph` takes it; 1 otherwise.
     keep_together : array_like of int (n_cells,), str, or list of str, optional
         Groups of cells that get one label: group numbers with -1 for none; or names, each of a cell set, which is a
         group, or of a cell_data array of group numbers.
+    repair : bool
+        Whether to repair what the method left: fill empty parts, move units out of parts that are too heavy, and hand
+        the fragments that a graph method leaves to the neighbour that they touch most.
     allow_empty : bool
         Allow more parts than units; the highest numbers stay empty.
     threads : int, optional
@@ -74,7 +86,7 @@ def partition_labels(
     ArgumentError, MeshError
         If an argument or the mesh cannot be right.
     MethodError
-        If a method given as a function returns labels that are none.
+        If KaHIP's process ends without labels, or a method given as a function returns labels that are none.
 
     Examples
     --------
@@ -88,8 +100,20 @@ def partition_labels(
         raise ArgumentError(
             f"labels cannot hold ghost layers (a cell may be a ghost of several parts), got ghost_layers={ghost_layers}"
         )
-    _, labels = _solve(as_mesh(mesh), nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
-    return labels
+    return solve(
+        as_mesh(mesh),
+        nparts,
+        method=method,
+        mode=mode,
+        imbalance=imbalance,
+        seed=seed,
+        weights=weights,
+        edge_weights=edge_weights,
+        keep_together=keep_together,
+        repaired=repair,
+        allow_empty=allow_empty,
+        threads=threads,
+    ).labels
 
 
 def partition(
@@ -99,10 +123,13 @@ def partition(
     ghost_layers: int = 0,
     only: Iterable[int] | None = None,
     method: str | Method = "auto",
+    mode: str = "eco",
     imbalance: float = 0.03,
     seed: int = 0,
     weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    edge_weights: str | npt.ArrayLike | None = None,
     keep_together: npt.ArrayLike | Names | None = None,
+    repair: bool = True,
     allow_empty: bool = False,
     threads: int | None = None,
 ) -> list[SubMesh]:
@@ -110,7 +137,7 @@ def partition(
 
     Parameters
     ----------
-    mesh, nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads
+    mesh, nparts, method, mode, imbalance, seed, weights, edge_weights, keep_together, repair, allow_empty, threads
         As in `partition_labels`.
     ghost_layers : int
         0; ghost cells are to come.
@@ -134,11 +161,33 @@ def partition(
     _check_ghost_layers(ghost_layers)
     nparts = arguments.integer("nparts", nparts, low=1)
     chosen = _chosen(only, nparts)
-    ran, labels = _solve(mesh, nparts, method, imbalance, seed, weights, keep_together, allow_empty, threads)
-    made = Provenance(
-        ran, nparts, __version__, float(imbalance), int(seed), _as_given(weights), _as_given(keep_together)
+    found = solve(
+        mesh,
+        nparts,
+        method=method,
+        mode=mode,
+        imbalance=imbalance,
+        seed=seed,
+        weights=weights,
+        edge_weights=edge_weights,
+        keep_together=keep_together,
+        repaired=repair,
+        allow_empty=allow_empty,
+        threads=threads,
     )
-    return build_submeshes(mesh, labels, chosen, made, arguments.threads(threads))
+    made = Provenance(
+        found.method,
+        nparts,
+        __version__,
+        mode=found.mode,
+        imbalance=float(imbalance),
+        seed=int(seed),
+        weights=_as_given(weights),
+        edge_weights=_as_given(edge_weights),
+        keep_together=_as_given(keep_together),
+        repair=found.repair,
+    )
+    return build_submeshes(mesh, found.labels, chosen, made, arguments.threads(threads))
 
 
 def split(
@@ -189,41 +238,6 @@ def split(
     return build_submeshes(mesh, given.astype(np.int32), _chosen(only, most), made, arguments.threads(threads))
 
 
-def _solve(
-    mesh: Mesh,
-    nparts: Any,
-    method: Any,
-    imbalance: Any,
-    seed: Any,
-    weights: Any,
-    keep_together: Any,
-    allow_empty: bool,
-    threads: Any,
-) -> tuple[str, Labels]:
-    """Return the name of the method that ran, and the labels of the cells."""
-    nparts = arguments.integer("nparts", nparts, low=1)
-    name, method = choose(method)
-    units = Units.of(mesh, keep_together)
-    if nparts > max(units.count, 1) and not allow_empty:
-        raise ArgumentError(
-            f"nparts is {nparts}, more than the number of cells or groups to share out, {units.count}; "
-            "allow_empty=True (--allow-empty) leaves the highest parts empty"
-        )
-    problem = Problem(
-        units=units,
-        nparts=max(1, min(nparts, units.count)),
-        cell_weights=cell_weights(mesh, weights),
-        imbalance=arguments.imbalance(imbalance),
-        seed=arguments.integer("seed", seed, low=0),
-        threads=arguments.threads(threads),
-    )
-    if problem.nparts == 1:
-        return "one part", np.zeros(mesh.n_cells, np.int32)
-    unit_labels = _checked(method(problem), problem)
-    _warn_of_imbalance(unit_labels, problem, nparts)
-    return name, units.expand(unit_labels)
-
-
 def _as_given(value: Any) -> Any:
     """Return what a provenance keeps of an argument: names and numbers, and of an array that it was one."""
     if value is None or isinstance(value, str):
@@ -245,40 +259,3 @@ def _chosen(only: Iterable[int] | None, nparts: int) -> npt.NDArray[np.int32]:
     if isinstance(only, str) or not isinstance(only, Iterable):
         raise ArgumentError(f"only must be a list of part numbers, got {only!r}")
     return np.array([arguments.integer("only", part, low=0, high=nparts - 1) for part in only], np.int32)
-
-
-def _checked(labels: Any, problem: Problem) -> Labels:
-    """Return a copy of a method's labels of the units, or raise if they are none."""
-    given = as_array("what the method returned", labels, MethodError)
-    count, nparts = problem.n_units, problem.nparts
-    if given.shape != (count,) or given.dtype.kind not in "iu":
-        raise MethodError(
-            f"the method must return integers of shape ({count},), a label for each of problem.n_units, "
-            f"got {given.dtype} {given.shape}"
-        )
-    if given.min() < 0 or given.max() >= nparts:
-        raise MethodError(f"the method's labels must be in 0..{nparts - 1}, got {given.min()}..{given.max()}")
-    checked = np.array(given, np.int32)
-    empty = np.flatnonzero(np.bincount(checked, minlength=nparts) == 0)
-    if len(empty):
-        raise MethodError(f"the method left {len(empty)} of {nparts} parts empty, the first is part {empty[0]}")
-    return checked
-
-
-def _warn_of_imbalance(labels: Labels, problem: Problem, nparts: int) -> None:
-    if problem.weights is None:
-        loads = np.bincount(labels, minlength=problem.nparts)
-    else:
-        loads = np.zeros(problem.nparts, np.int64)
-        np.add.at(loads, labels, problem.weights)  # exact, which bincount's floats are not
-    sought = (1 + problem.imbalance) * -(-int(loads.sum()) // nparts)
-    heaviest = int(loads.argmax())
-    load = int(loads[heaviest])
-    if load > sought:
-        unit = 1.0 if problem.cell_weights is None else problem.cell_weights.unit
-        warnings.warn(
-            f"part {heaviest} weighs {load * unit:g}, more than the {float(sought) * unit:g} that an "
-            f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts",
-            MeshpartWarning,
-            stacklevel=4,
-        )

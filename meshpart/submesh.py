@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from meshpart import _core, carried
 from meshpart.arrays import Array, Frozen, Ids, Labels, frozen, pieces, row_positions, starts, take_rows, trusted
+from meshpart.balance import Repair
 from meshpart.blocks import CellBlock
 from meshpart.carried import Places, per_block
 from meshpart.mesh import Mesh, Periodic, fingerprint_of
@@ -80,19 +81,26 @@ class Provenance:
     nparts : int
     version : str
         meshpart's.
+    mode : str, optional
+        Of a method that has modes.
     imbalance : float, optional
     seed : int, optional
-    weights, keep_together : str, dict or list of str, optional
+    weights, edge_weights, keep_together : str, dict or list of str, optional
         As they were given, and "array" for an array.
+    repair : Repair, optional
+        What was repaired in the method's labels; None where they are its own.
     """
 
     method: str
     nparts: int
     version: str
+    mode: str | None = None
     imbalance: float | None = None
     seed: int | None = None
     weights: Any = None
+    edge_weights: Any = None
     keep_together: Any = None
+    repair: Repair | None = None
 
 
 @dataclass(frozen=True, eq=False)

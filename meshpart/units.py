@@ -11,6 +11,7 @@ import numpy.typing as npt
 from meshpart import _core
 from meshpart.arrays import Array, Ids, Labels, frozen, kept, row_positions
 from meshpart.errors import ArgumentError
+from meshpart.graph import Graph, contract, with_vertex_weights
 from meshpart.mesh import ATTACHED, Mesh
 from meshpart.weights import Weights, cell_array, per_cell
 
@@ -91,6 +92,20 @@ class Units:
         means = np.stack([np.bincount(unit, share * x, self.count) for x in of_cells.T], axis=1)
         largest = np.finfo(np.float64).max  # beyond which rounding may carry a mean
         return np.clip(means, -largest, largest)
+
+    def graph(self, cells: Graph, weights: Ids | None) -> Graph:
+        """Return the graph of the units from that of the cells: edges between two units merged, their weights added.
+
+        Parameters
+        ----------
+        cells : Graph
+            The dual graph of the mesh.
+        weights : ndarray of int64, (count,), or None
+            The weights of the units.
+        """
+        if self.of_cell is not None:
+            return contract(cells, self.of_cell, self.count, weights)
+        return cells if weights is None else with_vertex_weights(cells, weights)
 
     def expand(self, unit_labels: Labels) -> Labels:
         """Return the label of every cell from those of the units: int32, (n_cells,)."""

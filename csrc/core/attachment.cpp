@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "checks.hpp"
+#include "incidence.hpp"
 
 namespace meshpart {
 namespace {
@@ -26,45 +26,21 @@ void for_each_cell(const MeshView& mesh, int low_dim, int high_dim, Visit&& visi
     }
 }
 
-// For every point that is a corner of a lower-dimensional cell, the cells of dimension 1 and more that use it.
-class Incidence {
-  public:
-    Incidence(const MeshView& mesh, int top) : slot_(mesh.n_points, -1) {
-        index_t n_slots = 0;
-        for_each_cell(mesh, 0, top - 1, [&](index_t block, index_t cell) {
-            for (const index_t point : mesh.corners(block, cell)) {
-                require_in_range(point, mesh.n_points);
-                if (slot_[point] < 0) slot_[point] = n_slots++;
-            }
+// The cells of dimension 1 and more on every corner of a lower-dimensional cell.
+Incidence cells_on_lower_corners(const MeshView& mesh, int top) {
+    return Incidence(
+        mesh.n_points,
+        [&](auto&& visit) {
+            for_each_cell(mesh, 0, top - 1, [&](index_t block, index_t cell) {
+                for (const index_t point : mesh.corners(block, cell)) visit(point);
+            });
+        },
+        [&](auto&& visit) {
+            for_each_cell(mesh, 1, top, [&](index_t, index_t cell) {
+                for (const index_t point : mesh.cells[cell]) visit(point, cell);
+            });
         });
-        std::vector<index_t> slots, cells;
-        for_each_cell(mesh, 1, top, [&](index_t, index_t cell) {
-            for (const index_t point : mesh.cells[cell]) {
-                require_in_range(point, mesh.n_points);
-                if (slot_[point] < 0) continue;
-                slots.push_back(slot_[point]);
-                cells.push_back(cell);
-            }
-        });
-        on_slot_ = invert(std::span<const index_t>(slots), n_slots);
-        for (index_t& entry : on_slot_.entries) entry = cells[entry];
-        // Blocks come in any order of dimension, and a cell may name a point twice.
-        for (index_t s = 0; s < n_slots; ++s) {
-            std::sort(on_slot_.entries.begin() + on_slot_.offsets[s],
-                      on_slot_.entries.begin() + on_slot_.offsets[s + 1]);
-        }
-    }
-
-    std::span<const index_t> cells_on(index_t point) const {
-        require_in_range(point, std::ssize(slot_));
-        require_in_range(slot_[point], on_slot_.view().n_rows());
-        return on_slot_.view()[slot_[point]];
-    }
-
-  private:
-    std::vector<index_t> slot_;
-    Csr on_slot_;
-};
+}
 
 // Finds the parents of all cells of one dimension, when those of higher dimensions are done.
 class Layer {
@@ -117,18 +93,11 @@ class Layer {
 
     // Appends the parents to the open row of result.parents; says whether there are any.
     bool find_parents(std::span<const index_t> corners, Attachment& result) const {
-        const auto shortest =
-            *std::ranges::min_element(corners, {}, [&](index_t p) { return incidence_.cells_on(p).size(); });
         auto& parents = result.parents.entries;
         Vector<index_t> attached_parents;
-        index_t previous = -1;
-        for (const index_t cell : incidence_.cells_on(shortest)) {
-            if (dims_[cell] <= dim_ || cell == std::exchange(previous, cell)) continue;
-            const bool holds_all = std::ranges::all_of(corners, [&](index_t p) {
-                return p == shortest || std::ranges::binary_search(incidence_.cells_on(p), cell);
-            });
-            if (holds_all) (result.kinds[cell] == attached ? attached_parents : parents).push_back(cell);
-        }
+        incidence_.for_each_holding(corners, [&](index_t cell) {
+            if (dims_[cell] > dim_) (result.kinds[cell] == attached ? attached_parents : parents).push_back(cell);
+        });
         const bool any = std::ssize(parents) > result.parents.offsets.back();
         if (!any) parents.insert(parents.end(), attached_parents.begin(), attached_parents.end());
         return any || !attached_parents.empty();
@@ -148,7 +117,7 @@ Attachment attachment(const MeshView& mesh) {
     std::vector<std::uint8_t> dims(mesh.n_cells());
     for_each_cell(mesh, 0, highest,
                   [&](index_t block, index_t cell) { dims[cell] = static_cast<std::uint8_t>(mesh.block_dims[block]); });
-    const Incidence incidence(mesh, highest);
+    const Incidence incidence = cells_on_lower_corners(mesh, highest);
     for (int dim = highest - 1; dim >= 0; --dim) Layer(mesh, incidence, dims, dim).attach(result);
     return result;
 }

@@ -22,4 +22,9 @@ struct Csr {
 Csr invert(std::span<const index_t> values, index_t count);
 Csr invert(std::span<const part_t> values, index_t count);
 
+// Row v lists, ascending and each once, the rows that name v.
+//
+//   rows  entries in 0..count-1, or throws std::out_of_range
+Csr transpose(CsrView rows, index_t count);
+
 }  // namespace meshpart

@@ -7,15 +7,18 @@ from typing import Any
 
 from meshpart.arrays import Labels
 from meshpart.errors import ArgumentError
+from meshpart.methods.kahip import MODES, kahip
 from meshpart.methods.problem import Problem
 from meshpart.methods.sfc import sfc
 
 Method = Callable[[Problem], Labels]
 
-METHODS: dict[str, Method] = {"sfc": sfc}
-AUTO = "sfc"  # what `auto` stands for
+METHODS: dict[str, Method] = {"sfc": sfc, "kahip": kahip}
+AUTO = "kahip"  # what `auto` stands for
+GRAPH_METHODS = frozenset({"kahip"})  # they have modes, and repair hands the fragments they leave to neighbours
+HOLD_GUARANTEE = frozenset({"sfc"})  # whose labels need no repair
 
-__all__ = ["AUTO", "METHODS", "Method", "Problem", "choose"]
+__all__ = ["AUTO", "GRAPH_METHODS", "HOLD_GUARANTEE", "METHODS", "MODES", "Method", "Problem", "choose"]
 
 
 def choose(method: Any) -> tuple[str, Method]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from meshpart.arrays import Ids, kept
 from meshpart.errors import MeshError
+from meshpart.graph import Graph, dual_graph
 from meshpart.units import Units
 from meshpart.weights import Weights
 
@@ -28,18 +30,24 @@ class Problem:
         The weights of the cells; `weights` has those of the units.
     imbalance : Fraction
         How far the heaviest part may exceed the mean.
+    mode : str
+        For methods that have modes: "fast", "eco", "strong", "fastsocial", "ecosocial" or "strongsocial".
     seed : int
         For methods that draw at random.
     threads : int
         How many may be used; the labels do not depend on it.
+    edge_weights : None, "points", or array_like of int
+        Of the mesh's dual graph, as `dual_graph` takes them.
     """
 
     units: Units
     nparts: int
     cell_weights: Weights | None
     imbalance: Fraction
+    mode: str
     seed: int
     threads: int
+    edge_weights: Any = None
 
     @property
     def n_units(self) -> int:
@@ -53,6 +61,22 @@ class Problem:
         Integers in proportion to what was given, without a common factor, so that sums are exact.
         """
         return self.units.weights(self.cell_weights)
+
+    @property
+    def total(self) -> int:
+        """The weight of all units together."""
+        return self.n_units if self.weights is None else int(self.weights.sum())
+
+    @property
+    def heaviest(self) -> int:
+        """The weight of the heaviest unit."""
+        return 1 if self.weights is None else int(self.weights.max())
+
+    @kept
+    def graph(self) -> Graph:
+        """The dual graph of the units: vertex i is unit i, with its weight where `weights` is not None."""
+        cells = dual_graph(self.units.mesh, edge_weights=self.edge_weights, threads=self.threads)
+        return self.units.graph(cells, self.weights)
 
     @kept
     def centroids(self) -> npt.NDArray[np.float64]:

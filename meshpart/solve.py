@@ -1,0 +1,123 @@
+"""From a mesh and options to labels: the problem, the method, the repair, and what they did."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meshpart import arguments
+from meshpart.arrays import Ids, Labels, as_array
+from meshpart.balance import Bounds, Repair, bounds, repair
+from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
+from meshpart.mesh import Mesh
+from meshpart.methods import GRAPH_METHODS, HOLD_GUARANTEE, MODES, Method, Problem, choose
+from meshpart.units import Units
+from meshpart.weights import cell_weights
+
+
+class Solution(NamedTuple):
+    """Labels and how they came about."""
+
+    labels: Labels  # (n_cells,)
+    method: str  # the one that ran
+    mode: str | None  # of a method that has modes
+    repair: Repair | None  # what was repaired, None where the labels are the method's own
+
+
+def solve(
+    mesh: Mesh,
+    nparts: int,
+    *,
+    method: str | Method,
+    mode: str,
+    imbalance: Any,
+    seed: Any,
+    weights: Any,
+    edge_weights: Any,
+    keep_together: Any,
+    repaired: bool,
+    allow_empty: bool,
+    threads: Any,
+) -> Solution:
+    """Check the options, run the method, repair its labels, and warn of what could not be met."""
+    nparts = arguments.integer("nparts", nparts, low=1)
+    name, run = choose(method)
+    units = Units.of(mesh, keep_together)
+    if nparts > max(units.count, 1) and not allow_empty:
+        raise ArgumentError(
+            f"nparts is {nparts}, more than the number of cells or groups to share out, {units.count}; "
+            "allow_empty=True (--allow-empty) leaves the highest parts empty"
+        )
+    problem = Problem(
+        units=units,
+        nparts=max(1, min(nparts, units.count)),
+        cell_weights=cell_weights(mesh, weights),
+        imbalance=arguments.imbalance(imbalance),
+        mode=arguments.one_of("mode", mode, MODES),
+        seed=arguments.integer("seed", seed, low=0),
+        threads=arguments.threads(threads),
+        edge_weights=edge_weights,
+    )
+    if edge_weights is not None:
+        _ = problem.graph  # which checks them, also for a method that does not look at them
+    if problem.nparts == 1:
+        return Solution(np.zeros(mesh.n_cells, np.int32), "one part", None, None)
+    labels = _checked(run(problem), problem)
+    sought = bounds(problem.total, problem.heaviest, nparts, problem.imbalance)
+    done = None
+    if repaired:
+        labels, done = _repaired(labels, problem, sought, name)
+    _warn(labels, problem, sought, nparts)
+    return Solution(units.expand(labels), name, mode if name in GRAPH_METHODS else None, done)
+
+
+def _checked(labels: Any, problem: Problem) -> Labels:
+    """Return a copy of a method's labels of the units, or raise if they are none."""
+    given = as_array("what the method returned", labels, MethodError)
+    count, nparts = problem.n_units, problem.nparts
+    if given.shape != (count,) or given.dtype.kind not in "iu":
+        raise MethodError(
+            f"the method must return integers of shape ({count},), a label for each of problem.n_units, "
+            f"got {given.dtype} {given.shape}"
+        )
+    if given.min() < 0 or given.max() >= nparts:
+        raise MethodError(f"the method's labels must be in 0..{nparts - 1}, got {given.min()}..{given.max()}")
+    return np.array(given, np.int32)
+
+
+def _loads(labels: Labels, problem: Problem) -> Ids:
+    if problem.weights is None:
+        return np.bincount(labels, minlength=problem.nparts)
+    loads = np.zeros(problem.nparts, np.int64)
+    np.add.at(loads, labels, problem.weights)  # exact, which bincount's floats are not
+    return loads
+
+
+def _repaired(labels: Labels, problem: Problem, limits: Bounds, name: str) -> tuple[Labels, Repair]:
+    """Return labels that keep the guarantees, and what was done for it."""
+    absorb = name in GRAPH_METHODS
+    if not absorb:
+        met = _loads(labels, problem).max() <= limits.sought or name in HOLD_GUARANTEE
+        if met and np.all(np.bincount(labels, minlength=problem.nparts)):
+            return labels, Repair(0, 0, 0)
+    return repair(problem.graph, labels, problem.nparts, limits, absorb_fragments=absorb)
+
+
+def _warn(labels: Labels, problem: Problem, limits: Bounds, nparts: int) -> None:
+    """Warn once of parts that are empty, which only an unrepaired method leaves, or too heavy."""
+    found = []
+    empty = np.flatnonzero(np.bincount(labels, minlength=problem.nparts) == 0)
+    if len(empty):
+        found.append(f"{len(empty)} of {nparts} parts are empty, the first is part {empty[0]}")
+    loads = _loads(labels, problem)
+    heaviest = int(loads.argmax())
+    if loads[heaviest] > limits.sought:
+        unit = 1.0 if problem.cell_weights is None else problem.cell_weights.unit
+        found.append(
+            f"part {heaviest} weighs {loads[heaviest] * unit:g}, more than the {limits.sought * unit:g} that an "
+            f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts"
+        )
+    if found:
+        warnings.warn("; ".join(found), MeshpartWarning, stacklevel=4)
