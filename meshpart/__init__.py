@@ -10,6 +10,7 @@ from meshpart.errors import (
     MethodError,
     MissingDependencyError,
 )
+from meshpart.graph import Graph, dual_graph, point_graph
 from meshpart.io import read, write_parts
 from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.methods import Problem
@@ -22,6 +23,7 @@ __all__ = [
     "CellBlock",
     "Faces",
     "FormatError",
+    "Graph",
     "IndexMap",
     "Mesh",
     "MeshError",
@@ -35,8 +37,10 @@ __all__ = [
     "Provenance",
     "SubMesh",
     "__version__",
+    "dual_graph",
     "partition",
     "partition_labels",
+    "point_graph",
     "read",
     "split",
     "write_parts",
