@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 
 
 def require_peer() -> None:
@@ -22,6 +23,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table, all but the first column to the right."""
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def spread(seconds: Sequence[float]) -> str:
+    """Return the median, and the least and the most."""
+    return f"{median(seconds):.3f} ({min(seconds):.3f}-{max(seconds):.3f})"
 
 
 def machine() -> dict[str, str]:

@@ -22,8 +22,8 @@ from typing import Any
 
 import memory
 import numpy as np
-from cases import RawMesh, box_tets, shuffled
-from report import heading, machine, require_peer, table
+from cases import box_tets, shuffled, stored
+from report import heading, machine, require_peer, spread, table
 
 OURS, THEIRS = "meshpart", "meshioplusplus"
 SECTIONS = ("labels", "partition", "scaling")
@@ -157,11 +157,6 @@ def large_row(task: Task, taken: Taken) -> tuple[str, ...]:
     return task.job, str(task.parts), *seconds, f"{taken.extra:.0f}", f"{taken.peak:.0f}", fits
 
 
-def spread(seconds: Sequence[float]) -> str:
-    """Return the median, and the least and the most."""
-    return f"{median(seconds):.3f} ({min(seconds):.3f}-{max(seconds):.3f})"
-
-
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
     """Return the median of the ratios, pair by pair."""
     return f"{median(a / b for a, b in zip(ours, theirs, strict=True)):.2f}"
@@ -211,15 +206,6 @@ def prepared(task: Task) -> Callable[[], Any]:
     their_mesh = meshioplusplus.Mesh(points, cells)
     their_function = meshioplusplus.partition_labels if task.job == "labels" else meshioplusplus.partition
     return lambda: their_function(their_mesh, task.parts, method="sfc")
-
-
-def stored(mesh: RawMesh, folder: Path, how: str = "in order") -> Path:
-    """Write a mesh of one type of cell where the measuring processes find it; the name says what it is."""
-    ((kind, rows),) = mesh.cells
-    path = folder / f"{len(rows) / 1e6:.3g} M tets {how}.npz"
-    arrays: Any = {"points": mesh.points, kind: rows}
-    np.savez(path, **arrays)
-    return path
 
 
 if __name__ == "__main__":
