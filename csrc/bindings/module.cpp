@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "core/helper_process.hpp"
+
 namespace meshpart::bindings {
 void bind_mesh(pybind11::module_& m);
 void bind_sfc(pybind11::module_& m);
@@ -24,6 +26,8 @@ void set_error(const char* name, const char* what) {
 void translate(std::exception_ptr error) {
     try {
         if (error) std::rethrow_exception(error);
+    } catch (const meshpart::MethodFailure& found) {
+        set_error("MethodError", found.what());
     } catch (const std::out_of_range& found) {
         set_error("MeshError", found.what());
     } catch (const std::length_error& found) {
