@@ -10,6 +10,7 @@ _Flags = npt.NDArray[np.uint8]
 _Flat = tuple[int, _Ids, _Ids, _Ids, _Labels, _Labels, _Ids]
 _Outline = tuple[_Ids, _Ids, _Ids, _Ids, _Ids, _Ids, _Ids]
 _Graph = tuple[_Ids, _Ids, _Ids, _Ids]
+_FlatGraph = tuple[_Ids, _Ids, _Ids, _Ids]
 
 def first_outside(ids: _Ids, count: int, threads: int) -> int: ...
 def fingerprint(bytes: _Flags, threads: int) -> int: ...
@@ -36,3 +37,11 @@ def dual_graph(mesh: _Flat, facets: _Outline, kinds: _Flags, threads: int) -> tu
 def cells_sharing_points(mesh: _Flat, kinds: _Flags, threads: int) -> tuple[_Ids, _Ids]: ...
 def points_sharing_cells(mesh: _Flat, threads: int) -> tuple[_Ids, _Ids]: ...
 def shared_point_counts(mesh: _Flat, offsets: _Ids, targets: _Ids, threads: int) -> _Ids: ...
+def repair(
+    graph: _FlatGraph,
+    labels: _Labels,
+    nparts: int,
+    sought: int,
+    guaranteed: int,
+    absorb_fragments: bool,
+) -> tuple[_Labels, int, int, int]: ...

@@ -16,6 +16,19 @@ struct Repaired {
     index_t absorbed = 0;   // fragments given to a neighbour
 };
 
+// Labels that keep what is promised, at as little edge cut as can be: every part has a vertex, none weighs more than
+// `guaranteed`, and none more than `sought` if bounded effort finds a way. What already holds is left alone.
+//
+//   graph             symmetric, no loops, rows ascending; vertex weights >= 0, not all 0, their sum below 2^62; edge
+//                     weights >= 0, their sum below 2^62
+//   labels            (n_vertices), each in 0..nparts-1, or throws std::out_of_range
+//   nparts            1..n_vertices, or throws std::invalid_argument
+//   sought            at least the mean weight of a part, rounded up
+//   guaranteed        at least `sought` and W/nparts + (1 - 1/nparts) * heaviest vertex, rounded down
+//   absorb_fragments  whether the connected pieces of a part other than its largest go to a neighbour, where that keeps
+//                     within `sought`
+//
+// A pass over the graph where little is wrong, at most a bounded number of them.
 Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, weight_t sought, weight_t guaranteed,
                 bool absorb_fragments);
 

@@ -1,0 +1,18 @@
+// Fragments: the pieces of a part that lie apart from its largest one.
+#pragma once
+
+#include "assignment.hpp"
+#include "types.hpp"
+
+namespace meshpart {
+
+// Gives the fragments of every part to the neighbour that they touch most, as far as no part comes to weigh more than
+// `limit`, and returns how many changed their part. Of the connected pieces of a part the heaviest is no fragment; of
+// equally heavy ones that with the most vertices, then that with the lowest.
+//
+// Fragments go in order of weight, the lightest first, and count as neighbours only once they have found their place;
+// of the parts that one touches alike the lowest takes it. One that touches none with room stays.
+// O(vertices + edges), as long as few fragments have to wait for others.
+index_t absorb_fragments(Assignment& assignment, weight_t limit);
+
+}  // namespace meshpart

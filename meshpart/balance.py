@@ -1,0 +1,73 @@
+"""Balance: how heavy a part may be, and the repair of labels that break it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from meshpart import _core
+from meshpart.arrays import Labels, frozen
+from meshpart.graph import Graph
+
+
+class Bounds(NamedTuple):
+    """How much a part may weigh, in integer weights: the floors of the exact bounds."""
+
+    sought: int  # B = (1 + imbalance) * ceil(W / nparts)
+    guaranteed: int  # max(B, W / nparts + (1 - 1 / nparts) * heaviest unit), which can always be kept
+
+
+class Repair(NamedTuple):
+    """What the repair of labels did."""
+
+    filled: int  # parts that were empty
+    moved: int  # units that changed their part, for balance or to fill an empty part
+    absorbed: int  # fragments given to a neighbouring part
+
+
+def bounds(total: int, heaviest: int, nparts: int, imbalance: Fraction) -> Bounds:
+    """Return the bounds on the weight of a part.
+
+    Parameters
+    ----------
+    total, heaviest : int
+        The weight of all units together, and of the heaviest.
+    nparts : int
+    imbalance : Fraction
+        How much heavier than the mean the heaviest part may be.
+
+    Examples
+    --------
+    >>> bounds(115, 100, 4, Fraction("0.03"))
+    Bounds(sought=29, guaranteed=103)
+    """
+    sought = (1 + imbalance) * -(-total // nparts)
+    certain = Fraction(total + (nparts - 1) * heaviest, nparts)
+    return Bounds(int(sought), int(max(sought, certain)))
+
+
+def repair(
+    graph: Graph, labels: Labels, nparts: int, bounds: Bounds, *, absorb_fragments: bool
+) -> tuple[Labels, Repair]:
+    """Return labels that leave no part empty and none too heavy, and what was done to get there.
+
+    No part weighs more than `bounds.guaranteed`, and none more than `bounds.sought` if bounded effort finds a way. Units
+    move at the least cost in edge cut; labels that already hold the bounds stay as they are.
+
+    Parameters
+    ----------
+    graph : Graph
+        The dual graph of the units, with their weights.
+    labels : ndarray of int32, (n_units,)
+    nparts : int
+        At most the number of units.
+    bounds : Bounds
+        Of the graph's weights.
+    absorb_fragments : bool
+        Whether the connected pieces of a part other than its largest go to the neighbour that they touch most, where
+        that keeps within `bounds.sought`.
+    """
+    # No part can weigh more than all together; what is larger need not fit 64 bits.
+    most = [min(bound, 2**62) for bound in bounds]
+    repaired, filled, moved, absorbed = _core.repair(graph.flat, labels, nparts, *most, absorb_fragments)
+    return frozen(repaired), Repair(filled, moved, absorbed)
