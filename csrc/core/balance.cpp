@@ -7,7 +7,6 @@
 
 #include "assignment.hpp"
 #include "diffusion.hpp"
-#include "exchange.hpp"
 #include "fill.hpp"
 #include "fragments.hpp"
 #include "hand_over.hpp"
@@ -19,6 +18,10 @@ namespace {
 bool empty_or_heavier(const Assignment& assignment, weight_t limit) {
     return std::ranges::count(assignment.sizes, 0) > 0 ||
            std::ranges::any_of(assignment.loads, [&](weight_t load) { return load > limit; });
+}
+
+weight_t heaviest_vertex(const GraphView& graph) {
+    return graph.vertex_weights.empty() ? 1 : *std::ranges::max_element(graph.vertex_weights);
 }
 
 // Fragments that found no room find it, sometimes, once others have moved.
@@ -48,8 +51,8 @@ Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, 
         const Vector<part_t> before = assignment.labels;
         fill_empty_parts(assignment);
         diffuse(assignment, sought);
-        hand_over(assignment, sought);
-        exchange(assignment, sought);
+        // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
+        hand_over(assignment, std::clamp(heaviest_vertex(graph), sought, guaranteed));
         hand_over(assignment, guaranteed);
         smooth(assignment, before, sought);
         for (std::size_t v = 0; v < before.size(); ++v) result.moved += assignment.labels[v] != before[v];

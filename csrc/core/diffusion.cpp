@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "exchange.hpp"
+
 namespace meshpart {
 namespace {
 
@@ -15,12 +17,13 @@ constexpr index_t largest_rescored = 256;  // vertices with more edges are not l
 constexpr weight_t step = 8;            // between one least room and the next
 
 struct Move {
-    double cost;  // for the weight that it takes away
+    double cost;    // for the weight that it takes away
+    index_t found;  // of moves that cost the same the one found last goes first: so rows of vertices go, not scattered ones
     index_t vertex;
     part_t to;
 
     bool operator>(const Move& other) const {
-        return std::tie(cost, vertex, to) > std::tie(other.cost, other.vertex, other.to);
+        return std::tie(cost, other.found, vertex) > std::tie(other.cost, found, other.vertex);
     }
 };
 
@@ -42,16 +45,9 @@ class Diffusion {
         for (weight_t room = mean; room <= most / step; room *= step) rooms.push_back(room);
         if (rooms.empty() || rooms.back() < most) rooms.push_back(most);
         for (weight_t room = mean / step; room > least / step; room /= step) rooms.push_back(std::max(room, least));
-        for (const weight_t room : rooms) {
-            weight_t before = above();
-            while (before > 0 && work_ < most_work_ && round(room)) {
-                const weight_t after = above();
-                if (after >= before) undo();
-                const bool enough = least == most ? after < before : before - after > before / 16;
-                before = std::min(before, after);
-                if (!enough) break;
-            }
-        }
+        for (const weight_t room : rooms) repeat([&] { return round(room, &Diffusion::push); }, least == most);
+        if (least == most) return;
+        for (weight_t room = mean; room > 0; room /= step) repeat([&] { return round(room, &Diffusion::exchange); }, false);
     }
 
   private:
@@ -82,8 +78,20 @@ class Diffusion {
         return sum;
     }
 
-    // Plans flows to the parts with that room and carries them out; false if there is nowhere to go.
-    bool round(weight_t least_room) {
+    // Does rounds for as long as they help: any help will do, or only that which lowers the weight above the limit by
+    // some share, since weights can be fitted ever better.
+    template <class Round>
+    void repeat(Round&& next_round, bool any) {
+        for (weight_t before = above(); before > 0 && work_ < most_work_ && next_round();) {
+            const weight_t after = above();
+            if (after >= before) undo();
+            if (after >= before || (!any && before - after < before / 256)) break;
+            before = after;
+        }
+    }
+
+    // Plans flows to the parts with that room, and has each part pass on what is due; false if nothing moves.
+    bool round(weight_t least_room, void (Diffusion::*pass_on)(part_t)) {
         moved_.clear();
         plan(least_room);
         for (auto place = order_.rbegin(); place != order_.rend(); ++place) {
@@ -93,7 +101,7 @@ class Diffusion {
             flows_[flow.from].passed += flow.due;
         }
         for (const part_t part : order_) {
-            if (flows_[part].passed > 0) push(part);
+            if (flows_[part].passed > 0 && assignment_.loads[part] > limit_) (this->*pass_on)(part);
         }
         return !moved_.empty();
     }
@@ -128,10 +136,10 @@ class Diffusion {
         }
     }
 
-    // Passes on what is due from one part, or what it has too much.
+    // Passes on what is due from one part, or what it has too much, vertex by vertex.
     void push(part_t part) {
         const weight_t excess = assignment_.loads[part] - limit_;
-        if (excess <= 0) return;
+        found_ = 0;
         std::vector<Move> found;
         work_ += boundary_.visit(part, [&](index_t v) {
             if (const Move move = best_move(v, part, excess); move.vertex >= 0) found.push_back(move);
@@ -150,6 +158,7 @@ class Diffusion {
                 continue;
             }
             carry_out(now, part);
+            ++found_;
             for (const index_t u : assignment_.graph.rows[now.vertex]) {
                 if (assignment_.labels[u] != part || degree(u) > largest_rescored) continue;
                 if (const Move next = best_move(u, part, excess); next.vertex >= 0) moves.push(next);
@@ -161,15 +170,14 @@ class Diffusion {
     // if it fits into none.
     Move best_move(index_t vertex, part_t part, weight_t excess) {
         const weight_t weight = assignment_.graph.vertex_weight(vertex);
-        connections_.read(assignment_, vertex);
-        work_ += degree(vertex);
-        Move best{0, -1, part};
+        read(vertex);
+        Move best{0, found_, -1, part};
         for (const part_t to : connections_.parts()) {
             const Flow& flow = flows_[to];
-            if (flow.round != round_ || flow.from != part || to == part || flow.due <= 0) continue;
+            if (!receives(to, part)) continue;
             if (weight > 0 && assignment_.loads[to] + weight > limit_ + flow.passed) continue;
             const weight_t more = best.vertex < 0 ? 1 : connections_.to(to) - connections_.to(best.to);
-            if (more > 0 || (more == 0 && to < best.to)) best = {0, vertex, to};
+            if (more > 0 || (more == 0 && to < best.to)) best = {0, found_, vertex, to};
         }
         // A vertex without weight goes last: it only clears the way for others.
         const auto cost = static_cast<double>(connections_.to(part) - connections_.to(best.to));
@@ -180,10 +188,69 @@ class Diffusion {
 
     void carry_out(const Move& move, part_t part) {
         const weight_t weight = assignment_.graph.vertex_weight(move.vertex);
-        moved_.emplace_back(move.vertex, part);
-        boundary_.move(move.vertex, move.to);
-        work_ += degree(move.vertex);
-        for (weight_t* left : {&flows_[part].passed, &flows_[move.to].due}) *left = std::max<weight_t>(*left - weight, 0);
+        this->move(move.vertex, move.to);
+        passed(part, move.to, weight);
+    }
+
+    // Passes on what is due from one part by one exchange with each of those after it.
+    void exchange(part_t part) {
+        struct Out {
+            part_t to;
+            Candidate candidate;
+        };
+        std::vector<Out> outs;
+        work_ += boundary_.visit(part, [&](index_t v) {
+            read(v);
+            for (const part_t to : connections_.parts()) {
+                if (receives(to, part)) outs.push_back({to, candidate(v, part, to)});
+            }
+            return true;
+        });
+        std::ranges::stable_sort(outs, {}, &Out::to);
+        std::vector<Candidate> out, back;
+        for (auto begin = outs.begin(), end = begin; begin != outs.end() && work_ < most_work_; begin = end) {
+            const part_t to = begin->to;
+            const weight_t excess = assignment_.loads[part] - limit_;
+            if (excess <= 0) break;
+            out.clear();
+            back.clear();
+            for (; end != outs.end() && end->to == to; ++end) {
+                if (assignment_.labels[end->candidate.vertex] == part) out.push_back(end->candidate);
+            }
+            work_ += boundary_.visit(to, [&](index_t v) {
+                read(v);
+                if (std::ranges::count(connections_.parts(), part)) back.push_back(candidate(v, to, part));
+                return true;
+            });
+            const weight_t most = limit_ + flows_[to].passed - assignment_.loads[to];
+            const auto found = best_exchange(assignment_.graph, out, back, excess, most);
+            if (found.out < 0) continue;
+            move(found.out, to);
+            move(found.back, part);
+            passed(part, to, found.shifted);
+        }
+    }
+
+    Candidate candidate(index_t vertex, part_t from, part_t to) const {  // after read(vertex)
+        return {connections_.to(from) - connections_.to(to), vertex, assignment_.graph.vertex_weight(vertex)};
+    }
+
+    bool receives(part_t to, part_t from) const {
+        const Flow& flow = flows_[to];
+        return flow.round == round_ && flow.from == from && to != from && flow.due > 0;
+    }
+    void passed(part_t from, part_t to, weight_t weight) {
+        for (weight_t* left : {&flows_[from].passed, &flows_[to].due}) *left = std::max<weight_t>(*left - weight, 0);
+    }
+
+    void read(index_t vertex) {
+        connections_.read(assignment_, vertex);
+        work_ += degree(vertex);
+    }
+    void move(index_t vertex, part_t to) {
+        moved_.emplace_back(vertex, assignment_.labels[vertex]);
+        boundary_.move(vertex, to);
+        work_ += degree(vertex);
     }
 
     void undo() {
@@ -199,7 +266,7 @@ class Diffusion {
     std::vector<Flow> flows_;    // (nparts)
     std::vector<part_t> order_;  // the parts as the search came to them
     std::vector<std::pair<index_t, part_t>> moved_;  // in this round: which vertices, and whence
-    index_t round_ = 0, work_ = 0;
+    index_t round_ = 0, found_ = 0, work_ = 0;
     const index_t most_work_;
 };
 

@@ -4,10 +4,11 @@
 #include <functional>
 #include <queue>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "breadth_first.hpp"
+#include "csr.hpp"
 
 namespace meshpart {
 namespace {
@@ -32,27 +33,74 @@ class Lightest {
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-// Hands units of one part over, in their order, until it is light enough: one part takes them for as long as they fit.
-void hand_over_units(Assignment& assignment, weight_t limit, part_t part, std::span<const index_t> units,
-                     Lightest& lightest) {
-    part_t to = lightest();
-    const auto fits = [&](weight_t weight) { return assignment.loads[to] + weight <= limit; };
-    for (const bool more_than_needed : {false, true}) {
-        for (const index_t v : units) {
-            const weight_t weight = assignment.graph.vertex_weight(v), excess = assignment.loads[part] - limit;
-            if (excess <= 0) break;
-            if (weight == 0 || assignment.labels[v] != part || (weight > excess && !more_than_needed)) continue;
-            if (!fits(weight)) {
-                lightest.changed(to);
-                to = lightest();
-                if (!fits(weight)) continue;
+constexpr index_t largest_rescored = 256;  // vertices with more edges keep the cost that they had first
+
+class HandOver {
+  public:
+    HandOver(Assignment& assignment, weight_t limit)
+        : assignment_(assignment), connections_(assignment.nparts()), lightest_(assignment), limit_(limit) {}
+
+    // Until the part is light enough: one part takes its vertices for as long as they fit, then the lightest then.
+    void relieve(part_t part, std::span<const index_t> vertices) {
+        to_ = lightest_();
+        moves_ = {};
+        for (const index_t v : vertices) consider(v);
+        while (!moves_.empty() && assignment_.loads[part] > limit_) {
+            const Move move = moves_.top();
+            moves_.pop();
+            if (assignment_.labels[move.vertex] != part) continue;
+            if (!fits(move.vertex)) {
+                lightest_.changed(to_);
+                to_ = lightest_();
+                if (!fits(move.vertex)) continue;
             }
-            assignment.move(v, to);
+            if (rescored(move.vertex) && cost(move.vertex) != move.cost) {
+                consider(move.vertex);
+                continue;
+            }
+            assignment_.move(move.vertex, to_);
+            ++found_;
+            for (const index_t u : assignment_.graph.rows[move.vertex]) {
+                if (assignment_.labels[u] == part && rescored(u)) consider(u);
+            }
         }
+        lightest_.changed(to_);
+        lightest_.changed(part);
     }
-    lightest.changed(to);
-    lightest.changed(part);
-}
+
+  private:
+    struct Move {
+        double cost;    // in cut, for the weight
+        index_t found;  // of vertices that cost the same the one found last goes first: so a compact piece goes
+        index_t vertex;
+
+        bool operator<(const Move& other) const {
+            return std::tie(other.cost, found, other.vertex) < std::tie(cost, other.found, vertex);
+        }
+    };
+
+    void consider(index_t vertex) {
+        if (assignment_.graph.vertex_weight(vertex) > 0) moves_.push({cost(vertex), found_, vertex});
+    }
+    double cost(index_t vertex) {
+        connections_.read(assignment_, vertex);
+        const weight_t cut = connections_.to(assignment_.labels[vertex]) - connections_.to(to_);
+        const auto weight = static_cast<double>(assignment_.graph.vertex_weight(vertex));
+        return static_cast<double>(cut) * (cut < 0 ? weight : 1 / weight);
+    }
+    bool fits(index_t vertex) const {
+        return assignment_.loads[to_] + assignment_.graph.vertex_weight(vertex) <= limit_;
+    }
+    bool rescored(index_t vertex) const { return std::ssize(assignment_.graph.rows[vertex]) <= largest_rescored; }
+
+    Assignment& assignment_;
+    Connections connections_;
+    Lightest lightest_;
+    const weight_t limit_;
+    std::priority_queue<Move> moves_;
+    part_t to_ = 0;
+    index_t found_ = 0;
+};
 
 }  // namespace
 
@@ -63,14 +111,9 @@ void hand_over(Assignment& assignment, weight_t limit) {
     }
     if (heavy.empty()) return;
     std::ranges::stable_sort(heavy, std::greater<>{}, [&](part_t part) { return assignment.loads[part]; });
-    Csr units = members(assignment, heavy);
-    BreadthFirst search(assignment.graph);
-    Lightest lightest(assignment);
-    for (index_t i = 0; i < std::ssize(heavy); ++i) {
-        const auto row = std::span(units.entries).subspan(units.offsets[i], units.offsets[i + 1] - units.offsets[i]);
-        search.sort(row);
-        hand_over_units(assignment, limit, heavy[i], row, lightest);
-    }
+    const Csr vertices = members(assignment, heavy);
+    HandOver pieces(assignment, limit);
+    for (index_t i = 0; i < std::ssize(heavy); ++i) pieces.relieve(heavy[i], vertices.view()[i]);
 }
 
 }  // namespace meshpart
