@@ -45,3 +45,9 @@ def repair(
     guaranteed: int,
     absorb_fragments: bool,
 ) -> tuple[_Labels, int, int, int]: ...
+def cut_metrics(
+    dual: tuple[_Ids, _Ids, _Ids, _Ids], kinds: _Flags, labels: _Labels, owned_offsets: _Ids, owned_cells: _Ids
+) -> tuple[int, int, _Ids, _Ids, _Ids, _Ids]: ...
+def halo_metrics(
+    mesh: _Flat, labels: _Labels, owned_offsets: _Ids, owned_cells: _Ids, threads: int
+) -> tuple[int, _Ids, _Ids]: ...
