@@ -24,7 +24,13 @@ class Weights(NamedTuple):
 
 
 def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
-    """Return the weights of a mesh's cells, None where they all weigh the same.
+    """Return the weights of a mesh's cells as `exact_weights` does, None where they all weigh the same."""
+    exact = exact_weights(mesh, weights)
+    return exact if exact is not None and np.any(exact.values != exact.values[:1]) else None
+
+
+def exact_weights(mesh: Mesh, weights: Any) -> Weights | None:
+    """Return the weights of a mesh's cells, None where none are given or there are no cells.
 
     Parameters
     ----------
@@ -57,7 +63,7 @@ def cell_weights(mesh: Mesh, weights: Any) -> Weights | None:
         given[positive & (given == 0)] = np.nextafter(0.0, 1.0)  # what is too small stays positive
     given = np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given) if np.any(mesh.kinds == ATTACHED) else given
     _check(given)
-    return _as_integers(given) if np.any(given != given[:1]) else None
+    return _as_integers(given) if len(given) else None
 
 
 def per_cell(mesh: Mesh, argument: str, values: Any) -> Array:
