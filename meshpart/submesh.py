@@ -152,6 +152,11 @@ class SubMesh(Frozen):
         )
 
 
+def run_of(mesh: Mesh, labels: Labels, nparts: int) -> str:
+    """Return what all parts of one decomposition have as their `run`."""
+    return fingerprint_of(mesh.fingerprint, labels, nparts)
+
+
 def build_submeshes(mesh: Mesh, labels: Labels, parts: Labels, provenance: Provenance, threads: int) -> list[SubMesh]:
     """Build parts of a mesh, all in one pass.
 
@@ -174,7 +179,7 @@ def build_submeshes(mesh: Mesh, labels: Labels, parts: Labels, provenance: Prove
     built = _core.build_parts(mesh.flat, parts, *local, owners, cell_counts, threads)
 
     n_parts = len(parts)
-    run = fingerprint_of(mesh.fingerprint, labels, provenance.nparts)
+    run = run_of(mesh, labels, provenance.nparts)
     cells = Places(local[1], local[0], mesh.n_cells)
     points = Places(built["point_ids"], built["point_offsets"], mesh.n_points)
     blocks = _block_places(mesh, built, n_parts)
