@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.arrays import Labels, as_array
+from meshpart.arrays import Labels
 from meshpart.errors import ArgumentError
+from meshpart.labels import as_labels
 from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.methods import Method
 from meshpart.solve import solve
@@ -222,20 +223,9 @@ def split(
     """
     mesh = as_mesh(mesh)
     _check_ghost_layers(ghost_layers)
-    given = as_array("labels", labels, ArgumentError)
-    if given.dtype.kind not in "iu" and given.size > 0:
-        raise ArgumentError(f"labels must be integers, got the dtype {given.dtype}")
-    if given.shape != (mesh.n_cells,):
-        raise ArgumentError(f"labels must have the shape ({mesh.n_cells},), got {given.shape}")
-    most = arguments.LARGEST_INT32 if nparts is None else arguments.integer("nparts", nparts, low=1)
-    outside = np.flatnonzero((given < 0) | (given >= most))
-    if len(outside):
-        allowed = "it must not be negative" if given[outside[0]] < 0 else f"outside 0..{most - 1}"
-        raise ArgumentError(f"labels: cell {outside[0]} has {given[outside[0]]}, {allowed}")
-    if nparts is None:
-        most = int(given.max(initial=0)) + 1
-    made = Provenance("labels", most, __version__)
-    return build_submeshes(mesh, given.astype(np.int32), _chosen(only, most), made, arguments.threads(threads))
+    given, nparts = as_labels(labels, mesh.n_cells, nparts)
+    made = Provenance("labels", nparts, __version__)
+    return build_submeshes(mesh, given, _chosen(only, nparts), made, arguments.threads(threads))
 
 
 def _as_given(value: Any) -> Any:
