@@ -12,9 +12,11 @@ from meshpart.errors import (
 )
 from meshpart.graph import Graph, dual_graph, point_graph
 from meshpart.io import read, write_parts
+from meshpart.labels import read_labels, write_labels
 from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.methods import Problem
 from meshpart.partition import partition, partition_labels, split
+from meshpart.quality import Quality, quality
 from meshpart.submesh import IndexMap, Provenance, SubMesh
 from meshpart.version import __version__
 
@@ -35,13 +37,17 @@ __all__ = [
     "Periodic",
     "Problem",
     "Provenance",
+    "Quality",
     "SubMesh",
     "__version__",
     "dual_graph",
     "partition",
     "partition_labels",
     "point_graph",
+    "quality",
     "read",
+    "read_labels",
     "split",
+    "write_labels",
     "write_parts",
 ]

@@ -1,0 +1,49 @@
+"""Tables of what there is of each part, as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+MOST_ROWS = 32
+
+
+def table(title: str, columns: Mapping[str, npt.NDArray[Any]]) -> list[str]:
+    r"""Return the lines of a table: a row for each part unless there are too many, then the least, mean and most.
+
+    Parameters
+    ----------
+    title : str
+        Of the column of numbers from 0.
+    columns : mapping of str to ndarray
+        By the title of the column; all as long as each other, and not empty.
+
+    Examples
+    --------
+    >>> print(*table("part", {"cells": np.array([2, 30]), "weight": np.array([0.5, 1.0])}), sep="\n")
+     part  cells  weight
+        0      2     0.5
+        1     30       1
+    least      2     0.5
+     mean     16    0.75
+     most     30       1
+    """
+    rows = [[title, *columns]]
+    if len(next(iter(columns.values()))) <= MOST_ROWS:
+        for number, values in enumerate(zip(*columns.values(), strict=True)):
+            rows.append([str(number), *map(_text, values)])
+    for name, pick in (("least", np.min), ("mean", np.mean), ("most", np.max)):
+        rows.append([name, *(_text(pick(values)) for values in columns.values())])
+    return _aligned(rows)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.10g}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) for row in rows]
