@@ -1,0 +1,89 @@
+"""The commands that say something: of a mesh, and of a decomposition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+
+from meshpart.cells import cell_type
+from meshpart.cli.cut import judge, read_labels_or_parts, read_mesh
+from meshpart.cli.options import balance_options, json_option, mesh_argument, threads_option
+from meshpart.cli.terminal import show
+from meshpart.mesh import ATTACHED, FREE, TOP, Mesh
+
+
+@click.command("quality")
+@mesh_argument
+@click.argument("labels_path", metavar="LABELS|PARTS", type=click.Path())
+@click.option("--nparts", type=int, help="How many parts there are, where the highest are empty.")
+@balance_options
+@threads_option
+@json_option
+def quality_command(
+    mesh_path: str, labels_path: str, nparts: int | None, threads: int | None, as_json: bool, **how: Any
+) -> None:
+    """Say how good a decomposition of MESH is: a file of labels, or a folder of parts."""
+    mesh = read_mesh(mesh_path)
+    labels, written = read_labels_or_parts(labels_path, mesh)
+    found = judge(mesh, labels, written if nparts is None else nparts, threads, how)
+    show({"mesh": mesh_path, "labels": labels_path, **found.to_dict()}, str(found).splitlines(), as_json=as_json)
+
+
+@click.command("info")
+@mesh_argument
+@json_option
+def info_command(mesh_path: str, as_json: bool) -> None:
+    """Say what is in MESH."""
+    facts = {"mesh": mesh_path, **_facts(read_mesh(mesh_path))}
+    show(facts, _facts_text(facts), as_json=as_json)
+
+
+def _facts(mesh: Mesh) -> dict[str, Any]:
+    used = np.unique(mesh.cell_points)
+    box = mesh.coordinates[used]
+    return {
+        "points": mesh.n_points,
+        "unused_points": mesh.n_points - len(used),
+        "space_dimension": mesh.points.shape[1],
+        "bounding_box": [box.min(axis=0).tolist(), box.max(axis=0).tolist()] if len(used) else None,
+        "cells": mesh.n_cells,
+        "dimension": mesh.dim,
+        "kinds": {
+            name: int(np.count_nonzero(mesh.kinds == kind))
+            for name, kind in (("top", TOP), ("attached", ATTACHED), ("free", FREE))
+        },
+        "blocks": [
+            {"type": block.type, "dimension": cell_type(block.type).dim, "cells": len(block)} for block in mesh.blocks
+        ],
+        "point_data": {name: _array(values) for name, values in mesh.point_data.items()},
+        "cell_data": {name: _array(arrays[0]) if arrays else "" for name, arrays in mesh.cell_data.items()},
+        "point_sets": {name: len(members) for name, members in mesh.point_sets.items()},
+        "cell_sets": {name: sum(map(len, rows)) for name, rows in mesh.cell_sets.items()},
+        "periodic_pairs": sum(len(entry.pairs) for entry in mesh.periodic),
+    }
+
+
+def _array(values: Any) -> str:
+    return " ".join([str(values.dtype), *(f"x {n}" for n in values.shape[1:])])
+
+
+def _facts_text(facts: dict[str, Any]) -> list[str]:
+    kinds = facts["kinds"]
+    lines = [
+        facts["mesh"],
+        f"  points  {facts['points']} in {facts['space_dimension']}-D, {facts['unused_points']} of them in no cell",
+        f"  cells   {facts['cells']}: {kinds['top']} of dimension {facts['dimension']}, {kinds['attached']} attached "
+        f"to them, {kinds['free']} free of lower dimension",
+    ]
+    if facts["bounding_box"]:
+        low, high = ([f"{x:g}" for x in corner] for corner in facts["bounding_box"])
+        lines.append(f"  box     ({', '.join(low)}) to ({', '.join(high)})")
+    lines += [f"  block   {number}: {block['cells']} {block['type']}" for number, block in enumerate(facts["blocks"])]
+    for title in ("point_data", "cell_data", "point_sets", "cell_sets"):
+        what = "" if title.endswith("data") else " members"
+        lines += [f"  {title}  {name}: {value}{what}" for name, value in facts[title].items()]
+    if facts["periodic_pairs"]:
+        lines.append(f"  periodic  {facts['periodic_pairs']} pairs of points")
+    return lines
