@@ -166,6 +166,50 @@ def seen(part: SubMesh) -> Part:
     )
 
 
+# -- quality ------------------------------------------------------------------------------------------------
+
+
+def quality(
+    mesh: Mesh, dual: Sequence[Sequence[int]], labels: Sequence[int], nparts: int, weights: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Return what `Quality` says of labels, from the definitions; `dual` lists the neighbours of every cell."""
+    rows, cells_on, owners = rows_of(mesh), cells_on_points(mesh), point_owners(mesh, labels)
+    partitioned = [cell for cell, kind in enumerate(kinds_and_parents(mesh)[0]) if kind != ATTACHED]
+    parts = range(nparts)
+    pairs = [(a, b) for a, row in enumerate(dual) for b in row if labels[a] != labels[b]]
+    cut_between = {(p, q): 0 for p in parts for q in parts}
+    for a, b in pairs:
+        cut_between[labels[a], labels[b]] += 1
+    around = [{other for point in row for other in cells_on[point]} for row in rows]
+    ghosts = [{o for c in range(len(rows)) if labels[c] == p for o in around[c] if labels[o] != p} for p in parts]
+    return {
+        "edge_cut": sum(1 for a, b in pairs if a < b),
+        "communication_volume": len({(a, labels[b]) for a, b in pairs}),
+        "shared_points": sum(len({labels[cell] for cell in cells}) > 1 for cells in cells_on),
+        "part_weights": [
+            sum(1 if weights is None else weights[cell] for cell in partitioned if labels[cell] == p) for p in parts
+        ],
+        "part_cells": [sum(label == p for label in labels) for p in parts],
+        "part_points": [sum(owner == p for owner in owners) for p in parts],
+        "part_ghosts": [len(cells) for cells in ghosts],
+        "part_neighbours": [len({labels[cell] for cell in cells}) for cells in ghosts],
+        "part_components": [n_pieces({c for c in partitioned if labels[c] == p}, dual) for p in parts],
+        "quotient": [[(q, cut_between[p, q]) for q in parts if cut_between[p, q]] for p in parts],
+    }
+
+
+def n_pieces(cells: set[int], neighbours: Sequence[Sequence[int]]) -> int:
+    """Return into how many connected pieces cells fall."""
+    left, count = set(cells), 0
+    while left:
+        count += 1
+        front = {min(left)}
+        while front:
+            left -= front
+            front = {other for cell in front for other in neighbours[cell]} & left
+    return count
+
+
 # -- what a mesh holds, fact by fact ------------------------------------------------------------------------
 
 Facts = dict[tuple[Any, ...], Any]

@@ -65,8 +65,8 @@ def partition_command(
         write_parts(parts, output, format=file_format, overwrite=overwrite, progress=advance)
     made = parts[0].provenance
     result = {"mesh": mesh_path, "out": output, "method": made.method, "seed": made.seed, **found.to_dict()}
-    lines = [*str(found).splitlines(), f"made by {made.method}, written to {output}"]
-    show(result, lines, as_json=as_json)
+    how_cut = f"by {made.method}" if labels_path is None else f"along {labels_path}"
+    show(result, [*str(found).splitlines(), f"cut {how_cut}, written to {output}"], as_json=as_json)
 
 
 @click.command("labels")
