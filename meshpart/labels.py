@@ -16,6 +16,7 @@ import numpy.typing as npt
 from meshpart import arguments
 from meshpart.arrays import Array, Labels, as_array
 from meshpart.errors import ArgumentError, FormatError
+from meshpart.quiet import in_one_line
 
 LINES_AT_ONCE = 1 << 20
 
@@ -173,7 +174,10 @@ def _cannot_write(path: Any, error: Exception) -> FormatError:
 
 
 def _from_npy(file: Path) -> Labels:
-    values = np.lib.format.open_memmap(file, mode="r")  # which refuses pickles, and more values than the file has
+    try:
+        values = np.lib.format.open_memmap(file, mode="r")  # which refuses pickles, and more values than the file has
+    except Exception as error:  # of a damaged header, whatever its parser raises
+        raise FormatError(f"{file}: {getattr(error, 'strerror', None) or in_one_line(error)}") from error
     if values.dtype.kind not in "iu":
         raise FormatError(f"{file}: labels must be integers, got the dtype {values.dtype}")
     if values.ndim != 1:
