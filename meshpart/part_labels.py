@@ -138,7 +138,7 @@ def _cell_arrays(folder: Path, entry: Mapping[str, Any], names: tuple[str, ...])
     if entry["beside"] is not None:
         file = folder / entry["beside"]
         try:
-            with np.load(file, allow_pickle=False) as archive:
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
                 found = {name: archive[f"cell_data/{name}"] for name in names if f"cell_data/{name}" in archive}
         except Exception as error:  # zipfile's and zlib's own, of a damaged file
             raise FormatError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
