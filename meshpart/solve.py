@@ -112,11 +112,11 @@ def _warn(labels: Labels, problem: Problem, limits: Bounds, nparts: int) -> None
     if len(empty):
         found.append(f"{len(empty)} of {nparts} parts are empty, the first is part {empty[0]}")
     loads = _loads(labels, problem)
-    heaviest = int(loads.argmax())
-    if loads[heaviest] > limits.sought:
+    heaviest, load = int(loads.argmax()), int(loads.max())
+    if load > limits.sought:
         unit = 1.0 if problem.cell_weights is None else problem.cell_weights.unit
         found.append(
-            f"part {heaviest} weighs {loads[heaviest] * unit:g}, more than the {limits.sought * unit:g} that an "
+            f"part {heaviest} weighs {load * unit:g}, more than the {limits.sought * unit:g} that an "
             f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts"
         )
     if found:

@@ -67,7 +67,9 @@ def test_the_same_quad_twice_is_one_edge():
 
 def test_polyhedra_and_polygons_meet_cells_of_other_types():
     assert edges(dual_graph(drawn.two_cube_polyhedra())) == [(0, 1)]
-    assert edges(dual_graph(drawn.polyhedron_under_pyramid())) == [(0, 2)]  # cell 1 has but three corners of a face of cell 0
+    assert edges(dual_graph(drawn.polyhedron_under_pyramid())) == [
+        (0, 2)
+    ]  # cell 1 has but three corners of a face of cell 0
     points = [[0, 0], [1, 0], [1, 1], [0.5, 1.5], [0, 1], [2, 0], [2, 1]]
     pentagon_and_quad = Mesh(points, [("polygon5", [[0, 1, 2, 3, 4]]), ("quad", [[1, 5, 6, 2]])])
     assert edges(dual_graph(pentagon_and_quad)) == [(0, 1)]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from meshes import cubes, quads, separate, strip, tets, triangles
+from meshes import cubes, quads, separate, sfc_labels, strip, tets, triangles
 
 from meshpart import Mesh, MeshError, partition, partition_labels
 from meshpart.methods.sfc import axis_scales
@@ -79,14 +79,14 @@ def test_the_order_of_many_points_is_that_of_the_slow_reference(dim: int) -> Non
 @pytest.mark.parametrize("side", [2, 4, 8, 16])
 def test_consecutive_cells_of_a_full_square_share_an_edge(side: int) -> None:
     mesh = quads(side, side)
-    assert step_lengths(mesh, partition_labels(mesh, mesh.n_cells)) == {1.0}
+    assert step_lengths(mesh, sfc_labels(mesh, mesh.n_cells)) == {1.0}
     assert step_lengths(mesh, np.arange(mesh.n_cells)) != {1.0}  # the order in which they are numbered
 
 
 @pytest.mark.parametrize("side", [2, 4, 8])
 def test_consecutive_cells_of_a_full_cube_share_a_face(side: int) -> None:
     mesh = cubes(side, side, side)
-    assert step_lengths(mesh, partition_labels(mesh, mesh.n_cells)) == {1.0}
+    assert step_lengths(mesh, sfc_labels(mesh, mesh.n_cells)) == {1.0}
     assert step_lengths(mesh, np.arange(mesh.n_cells)) != {1.0}
 
 
@@ -94,14 +94,14 @@ def test_consecutive_cells_of_a_full_cube_share_a_face(side: int) -> None:
 def test_the_pieces_of_a_full_square_are_squares(nparts: int) -> None:
     mesh = quads(16, 16)
     side = 16 / np.sqrt(nparts)
-    assert extents(mesh, partition_labels(mesh, nparts)) == {(side, side)}
+    assert extents(mesh, sfc_labels(mesh, nparts)) == {(side, side)}
 
 
 @pytest.mark.parametrize("nparts", [8, 64])
 def test_the_pieces_of_a_full_cube_are_cubes(nparts: int) -> None:
     mesh = cubes(8, 8, 8)
     side = 8 / np.cbrt(nparts)
-    assert extents(mesh, partition_labels(mesh, nparts)) == {(side, side, side)}
+    assert extents(mesh, sfc_labels(mesh, nparts)) == {(side, side, side)}
 
 
 # -- its dimension and scale --------------------------------------------------------------------------------
@@ -110,14 +110,14 @@ def test_the_pieces_of_a_full_cube_are_cubes(nparts: int) -> None:
 def test_the_pieces_of_a_long_mesh_are_as_wide_as_high() -> None:
     # Stretched to a square first, the four quarters of 16 x 4 cells would be 8 wide and 2 high.
     mesh = quads(16, 4)
-    assert extents(mesh, partition_labels(mesh, 4)) == {(4.0, 4.0)}
+    assert extents(mesh, sfc_labels(mesh, 4)) == {(4.0, 4.0)}
 
 
 @pytest.mark.parametrize("factors", [(1, 2.0**-6), (2.0**6, 1)])
 def test_markedly_stretched_cells_are_cut_like_square_ones(factors: tuple[float, float]) -> None:
     square = quads(8, 8)
     stretched = Mesh(square.points * factors, square.blocks)
-    assert_equal(partition_labels(stretched, 8), partition_labels(square, 8))
+    assert_equal(sfc_labels(stretched, 8), sfc_labels(square, 8))
 
 
 def test_only_marked_stretching_of_cells_that_fill_their_space_changes_the_scales() -> None:
@@ -137,7 +137,7 @@ def test_a_plane_along_two_axes_has_the_labels_of_the_flat_mesh(axes: tuple[int,
     flat = triangles(9, 7)
     points = np.full((flat.n_points, 3), 5.0)
     points[:, axes] = flat.points
-    assert_equal(partition_labels(Mesh(points, flat.blocks), 10), partition_labels(flat, 10))
+    assert_equal(sfc_labels(Mesh(points, flat.blocks), 10), sfc_labels(flat, 10))
 
 
 @pytest.mark.parametrize("degrees", [20, 30, 45, 60, 80])
@@ -158,7 +158,7 @@ def test_lines_one_after_another_are_cut_into_runs(direction: tuple[float, ...])
     n = 23
     place = np.random.default_rng(3).permutation(n)
     points = np.arange(n + 1.0).reshape(-1, 1) * direction + 7
-    labels = partition_labels(Mesh(points, [("line", np.stack([place, place + 1], axis=1))]), 5)
+    labels = sfc_labels(Mesh(points, [("line", np.stack([place, place + 1], axis=1))]), 5)
     along = labels[np.argsort(place)]
     assert np.sum(along[1:] != along[:-1]) == 4
 
@@ -179,14 +179,14 @@ def test_coordinates_near_the_largest_float_are_no_trouble() -> None:
     vast = Mesh((mesh.points - 3) * 2.0**1021, mesh.blocks)
     tiny = Mesh((mesh.points - 3) * 2.0**-1040, mesh.blocks)
     sizes = [9] * 8
-    assert np.bincount(partition_labels(vast, 8)).tolist() == sizes
-    assert np.bincount(partition_labels(tiny, 8)).tolist() == sizes
+    assert np.bincount(sfc_labels(vast, 8)).tolist() == sizes
+    assert np.bincount(sfc_labels(tiny, 8)).tolist() == sizes
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, ">f8"])
 def test_the_dtype_of_the_points_changes_no_label(dtype: npt.DTypeLike) -> None:
     mesh = quads(6, 5)
-    assert_equal(partition_labels(Mesh(mesh.points.astype(dtype), mesh.blocks), 7), partition_labels(mesh, 7))
+    assert_equal(sfc_labels(Mesh(mesh.points.astype(dtype), mesh.blocks), 7), sfc_labels(mesh, 7))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -197,7 +197,7 @@ def test_the_number_of_threads_changes_no_label(threads: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 7, 2**31 - 1])
 def test_the_seed_changes_no_label(seed: int) -> None:  # case 67
-    assert_equal(partition_labels(tets(3, 3, 3), 7, seed=seed), partition_labels(tets(3, 3, 3), 7))
+    assert_equal(sfc_labels(tets(3, 3, 3), 7, seed=seed), sfc_labels(tets(3, 3, 3), 7))
 
 
 def test_two_fresh_processes_give_the_bytes_of_this_one() -> None:  # case 67
@@ -217,17 +217,17 @@ print(hashlib.sha256(labels.tobytes()).hexdigest())
 def test_four_threads_at_once_get_the_labels_of_one() -> None:  # case 69
     mesh = quads(20, 20)
     jobs = list(range(2, 22)) * 4
-    alone = [partition_labels(mesh, nparts) for nparts in jobs]
+    alone = [sfc_labels(mesh, nparts) for nparts in jobs]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda nparts: partition_labels(mesh, nparts), jobs))
+        together = list(pool.map(lambda nparts: sfc_labels(mesh, nparts), jobs))
     assert all(map(np.array_equal, alone, together))
 
 
 def test_nothing_is_written_to_stdout_or_stderr(capfd: pytest.CaptureFixture[str]) -> None:  # case 68
-    partition_labels(tets(3, 3, 3), 5, threads=2)
-    partition(meshes.quads_with_lines(5, 5), 4)
+    sfc_labels(tets(3, 3, 3), 5, threads=2)
+    partition(meshes.quads_with_lines(5, 5), 4, method="sfc")
     with pytest.raises(MeshError):
-        partition_labels(Mesh(strip(2).points * np.nan, strip(2).blocks), 2)
+        sfc_labels(Mesh(strip(2).points * np.nan, strip(2).blocks), 2)
     assert capfd.readouterr() == ("", "")
 
 
@@ -268,7 +268,7 @@ def test_centroids_on_one_line_or_plane_are_balanced(rank: int) -> None:  # case
 def test_a_wrong_coordinate_of_a_point_that_no_cell_uses_is_ignored(value: float) -> None:  # case 27
     mesh = triangles(3, 2)
     extended = Mesh(np.vstack([mesh.points, [0.0, value]]), mesh.blocks)
-    assert_equal(partition_labels(extended, 5), partition_labels(mesh, 5))
+    assert_equal(sfc_labels(extended, 5), sfc_labels(mesh, 5))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -277,7 +277,7 @@ def test_a_wrong_coordinate_of_a_used_point_is_refused_with_point_and_cell(value
     points = mesh.points.copy()
     points[3, 1] = value
     with pytest.raises(MeshError, match=r"point 3, used by cell 2, .*(nan|inf)"):
-        partition_labels(Mesh(points, mesh.blocks), 2)
+        sfc_labels(Mesh(points, mesh.blocks), 2)
 
 
 def test_a_method_that_does_not_look_at_coordinates_does_not_mind_wrong_ones() -> None:
@@ -336,7 +336,7 @@ def total_interface(mesh: Mesh) -> int:
     nodes = mesh.blocks[0].nodes
     total = 0
     for nparts in range(2, 20):
-        labels = np.repeat(partition_labels(mesh, nparts), nodes.shape[1])
+        labels = np.repeat(sfc_labels(mesh, nparts), nodes.shape[1])
         pairs = np.unique(np.stack([nodes.ravel(), labels]), axis=1)
         total += int(np.sum(np.bincount(pairs[0]) > 1))
     return total

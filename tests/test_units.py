@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from meshes import interface, overlapping_sets, quads, quads_with_lines, strip
+from meshes import interface, overlapping_sets, quads, quads_with_lines, sfc_labels, strip
 from reference import ATTACHED, kinds_and_parents, with_attached
 
 from meshpart import ArgumentError, Mesh, MeshpartWarning, Problem, partition_labels
@@ -36,7 +36,7 @@ def test_the_cells_of_a_group_get_one_label_from_the_curve(mesh: Mesh, data: st.
     groups = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=mesh.n_cells, max_size=mesh.n_cells)), np.int64)
     n_units = max(units_of(mesh, groups)) + 1
     nparts = data.draw(st.integers(1, n_units))
-    labels = partition_labels(mesh, nparts, keep_together=groups, imbalance=ANY)
+    labels = sfc_labels(mesh, nparts, keep_together=groups, imbalance=ANY)
     partitioned = mesh.kinds != ATTACHED
     for group in range(3):
         assert len(set(labels[partitioned & (groups == group)])) <= 1
@@ -70,9 +70,9 @@ def test_a_group_of_one_cell_changes_nothing() -> None:
 
 
 def test_all_cells_in_one_group_go_to_one_part() -> None:
-    assert partition_labels(strip(4), 1, keep_together=[0] * 4).tolist() == [0] * 4
+    assert sfc_labels(strip(4), 1, keep_together=[0] * 4).tolist() == [0] * 4
     with pytest.raises(ArgumentError, match=r"nparts is 2, .* share out, 1;"):
-        partition_labels(strip(4), 2, keep_together=[0] * 4)
+        sfc_labels(strip(4), 2, keep_together=[0] * 4)
 
 
 # -- names --------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def test_units_of_one_cell_have_no_weights_without_weights() -> None:
 
 def test_the_pieces_are_cut_by_the_weights_of_units() -> None:
     with pytest.warns(MeshpartWarning):  # 4 of 6, more than 1.03 * 3
-        labels = partition_labels(strip(6), 2, keep_together=[0, 0, 0, 0, -1, -1])
+        labels = sfc_labels(strip(6), 2, keep_together=[0, 0, 0, 0, -1, -1])
     assert labels.tolist() == [0, 0, 0, 0, 1, 1]
 
 
@@ -229,21 +229,21 @@ def test_attached_cells_are_nowhere_in_the_problem() -> None:
 
 def test_the_cells_across_a_cohesive_interface_stay_together() -> None:  # case 31
     groups = np.array([0, 1, 0, 1, 0, 1])  # below, above and between
-    labels = partition_labels(interface(), 2, keep_together=groups)
+    labels = sfc_labels(interface(), 2, keep_together=groups)
     assert sorted(map(tuple, (labels[groups == 0], labels[groups == 1]))) == [(0, 0, 0), (1, 1, 1)]
 
 
 def test_a_periodic_pair_stays_together() -> None:  # case 32, with the curve
     # The pair lies in the middle, at 3.0: the order is 1 2 (0 5) 3 4, and one piece of it weighs 4 of 6.
     with pytest.warns(MeshpartWarning) as caught:
-        labels = partition_labels(strip(6), 2, keep_together=[0, -1, -1, -1, -1, 0])
+        labels = sfc_labels(strip(6), 2, keep_together=[0, -1, -1, -1, -1, 0])
     assert labels.tolist() == [1, 0, 0, 1, 1, 1]
     assert len(caught) == 1
 
 
 def test_columns_stay_whole() -> None:  # case 33
     groups = np.tile(np.arange(4), 3)
-    labels = partition_labels(quads(4, 3), 2, keep_together=groups)
+    labels = sfc_labels(quads(4, 3), 2, keep_together=groups)
     assert np.bincount(labels).tolist() == [6, 6]
     assert np.all(labels.reshape(3, 4) == labels[:4])
 
