@@ -101,8 +101,7 @@ class Start {
         for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
         if (getenv("GLIBC_TUNABLES") == nullptr) environment.push_back(large_pages.data());
         environment.push_back(nullptr);
-        const int error =
-            posix_spawn(&process, path.c_str(), &actions_, &attributes_, arguments, environment.data());
+        const int error = posix_spawn(&process, path.c_str(), &actions_, &attributes_, arguments, environment.data());
         if (error != 0) fail("cannot start " + path, error);
         return process;
     }

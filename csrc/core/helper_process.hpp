@@ -1,4 +1,5 @@
-// A process that the core starts for what could crash, hang or print, the memory it shares with it, and its certain end.
+// A process that the core starts for what could crash, hang or print, the memory it shares with it, and its certain
+// end.
 #pragma once
 
 #include <sys/types.h>

@@ -11,8 +11,8 @@
 namespace meshpart {
 
 struct KahipOptions {
-    part_t nparts;       // 1..n_vertices
-    double imbalance;    // 0.03 is three per cent; 0 may never end
+    part_t nparts;     // 1..n_vertices
+    double imbalance;  // 0.03 is three per cent; 0 may never end
     int seed;
     int mode;            // as in kaHIP_interface.h: fast, eco, strong, and the three again for social networks, 0..5
     std::string helper;  // the path of the helper executable

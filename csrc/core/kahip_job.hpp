@@ -11,8 +11,8 @@ namespace meshpart {
 // How far a job has come.
 enum class KahipState : std::int32_t { waiting = 0, done = 1, out_of_memory = 2 };
 
-// The head of the memory. The arrays follow: offsets (n_vertices + 1), targets (n_entries), vertex weights, edge weights
-// (each where there are any), labels (n_vertices), all int32 without gaps.
+// The head of the memory. The arrays follow: offsets (n_vertices + 1), targets (n_entries), vertex weights, edge
+// weights (each where there are any), labels (n_vertices), all int32 without gaps.
 struct KahipJob {
     static constexpr std::uint64_t signature = 0x6b61'6666'7061'0001;  // changes with the layout
 

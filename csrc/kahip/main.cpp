@@ -11,6 +11,7 @@
 
 #ifdef __linux__
 #include <sys/prctl.h>
+
 #include <csignal>
 #endif
 

@@ -1,0 +1,91 @@
+"""Method `kahip`: KaHIP's multilevel graph partitioner on the dual graph, in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from meshpart import _core
+from meshpart.arrays import Ids, Labels, frozen
+from meshpart.errors import ArgumentError
+from meshpart.graph import FlatGraph, Graph
+from meshpart.methods.problem import Problem
+
+MODES = {"fast": 0, "eco": 1, "strong": 2, "fastsocial": 3, "ecosocial": 4, "strongsocial": 5}
+HELPER = str(Path(_core.__file__).with_name("kahip_helper"))
+
+LEAST_IMBALANCE, MOST_IMBALANCE = 0.001, 0.2  # at 0 KaHIP may run for ever; more than a fifth gains no cut
+LARGEST_SUM = 2**30  # of weights: KaHIP adds up 32-bit numbers without a check, and wants room for the imbalance
+
+
+def as_mode(mode: Any) -> str:
+    """Return a mode of KaHIP; refuse what is none."""
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ArgumentError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
+    return mode
+
+
+def kahip(problem: Problem) -> Labels:
+    """Return the labels of KaHIP's kaffpa, as they are: a part may be empty, too heavy, or in pieces.
+
+    Returns
+    -------
+    labels : ndarray of int32, (n_units,)
+
+    Raises
+    ------
+    MethodError
+        If KaHIP's process cannot be started, crashes or is killed.
+    MeshpartError
+        If the graph is too large for its 32-bit numbers.
+    """
+    offsets, targets, edge_weights = _edges(problem.graph)
+    none = np.zeros(0, np.int64)
+    loads = none if problem.weights is None else _loads(problem.weights, problem.nparts)
+    graph = FlatGraph(offsets, targets, loads, none if edge_weights is None else edge_weights)
+    imbalance = min(max(float(problem.imbalance), LEAST_IMBALANCE), MOST_IMBALANCE)
+    return frozen(_core.kahip(graph, problem.nparts, imbalance, problem.seed, MODES[problem.mode], HELPER))
+
+
+def _edges(graph: Graph) -> tuple[Ids, Ids, Ids | None]:
+    """Return offsets, targets and weights of the edges that weigh anything: KaHIP crashes on those that do not."""
+    if graph.edge_weights is None:
+        return graph.offsets, graph.targets, None
+    kept = graph.edge_weights > 0
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return before[graph.offsets], graph.targets[kept], _scaled(graph.edge_weights[kept])
+
+
+def _loads(weights: Ids, nparts: int) -> Ids:
+    """Return weights that KaHIP can balance, in proportion to those given: no zeros, none too heavy for a part."""
+    return _capped(_scaled(_capped(weights, nparts)), nparts)
+
+
+def _scaled(weights: Ids) -> Ids:
+    """Return integers >= 1 of a sum <= 2^30, near enough in proportion to weights >= 0.
+
+    They stay as they are where they can. A zero becomes the least that there is: where there are any the others grow,
+    so that all zeros together weigh next to nothing.
+    """
+    total = int(weights.sum())
+    if total <= LARGEST_SUM and weights.min(initial=1) > 0:
+        return weights
+    room = max(LARGEST_SUM - len(weights), LARGEST_SUM // 2)  # for what the least of 1 adds
+    if total <= room:
+        return np.maximum(weights * (room // max(total, 1)), 1)
+    return np.maximum((weights * (room / total)).astype(np.int64), 1)
+
+
+def _capped(weights: Ids, nparts: int) -> Ids:
+    """Return weights of which none is heavier than their mean over the parts, rounded up.
+
+    What is heavier fills a part of its own: the cap is that of the mean over the parts that remain for the rest. Left
+    heavier, they would loosen the bound of all other parts.
+    """
+    heaviest = np.sort(np.partition(weights, len(weights) - nparts)[len(weights) - nparts :])[::-1]
+    rest = int(weights.sum()) - np.cumsum(heaviest) + heaviest  # without those heavier
+    cap = -(-rest // np.arange(nparts, 0, -1))  # if those heavier fill parts of their own
+    first = int(np.argmax(heaviest <= cap))
+    return np.minimum(weights, max(int(cap[first]), 1)) if first > 0 else weights
