@@ -25,10 +25,10 @@ weight_t heaviest_vertex(const GraphView& graph) {
 }
 
 // Fragments that found no room find it, sometimes, once others have moved.
-index_t absorb_all(Assignment& assignment, weight_t limit) {
+index_t absorb_all(Assignment& assignment, weight_t limit, bool balance_follows) {
     index_t sum = 0;
-    for (int pass = 0; pass < 4; ++pass) {
-        const index_t absorbed = absorb_fragments(assignment, limit);
+    for (int pass = 0; pass < 8; ++pass) {
+        const index_t absorbed = absorb_fragments(assignment, limit, balance_follows);
         sum += absorbed;
         if (absorbed == 0) break;
     }
@@ -45,7 +45,7 @@ Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, 
     }
     Assignment assignment(graph, labels, nparts);
     Repaired result;
-    if (absorb_fragments) result.absorbed = absorb_all(assignment, sought);
+    if (absorb_fragments) result.absorbed = absorb_all(assignment, sought, true);
     if (empty_or_heavier(assignment, sought)) {
         result.filled = std::ranges::count(assignment.sizes, 0);
         const Vector<part_t> before = assignment.labels;
@@ -56,7 +56,7 @@ Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, 
         hand_over(assignment, guaranteed);
         smooth(assignment, before, sought);
         for (std::size_t v = 0; v < before.size(); ++v) result.moved += assignment.labels[v] != before[v];
-        if (absorb_fragments) result.absorbed += absorb_all(assignment, sought);
+        if (absorb_fragments) result.absorbed += absorb_all(assignment, sought, false);
     }
     if (empty_or_heavier(assignment, guaranteed)) throw std::logic_error("repaired labels break the promise");
     result.labels = std::move(assignment.labels);

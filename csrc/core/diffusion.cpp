@@ -125,13 +125,14 @@ class Diffusion {
                 for (const index_t u : assignment_.graph.rows[v]) {
                     const part_t next = assignment_.labels[u];
                     if (flows_[next].round == round_) continue;
+                    if (source.due == 0) return false;
                     const weight_t room = limit_ - assignment_.loads[next];
                     const weight_t share = room < least_room ? 0 : std::min(room, source.due);
                     flows_[next] = {round_, part, flows_[part].source, share, 0};
                     order_.push_back(next);
                     source.due -= share;
                 }
-                return source.due > 0;
+                return true;
             });
         }
     }

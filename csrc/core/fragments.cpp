@@ -1,6 +1,7 @@
 #include "fragments.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -44,12 +45,13 @@ class Fragments {
     Fragments(Assignment& assignment, weight_t limit)
         : assignment_(assignment), limit_(limit), touched_(assignment.nparts()) {}
 
-    index_t absorb() {
+    index_t absorb(bool balance_follows) {
         find_fragments();
         if (fragments_.empty()) return 0;
+        if (balance_follows && noise()) limit_ = std::numeric_limits<weight_t>::max();
         std::vector<index_t> waiting(fragments_.size());
         std::iota(waiting.begin(), waiting.end(), 0);
-        const index_t most_work = 16 * (std::ssize(assignment_.labels) + std::ssize(assignment_.graph.rows.entries));
+        const index_t most_work = 8 * (std::ssize(assignment_.labels) + std::ssize(assignment_.graph.rows.entries));
         while (!waiting.empty() && work_ < most_work) {
             const auto before = waiting.size();
             std::erase_if(waiting, [&](index_t fragment) { return place(fragment); });
@@ -107,6 +109,13 @@ class Fragments {
         for (index_t& member : members_.entries) member = vertex[member];
     }
 
+    bool noise() const {
+        weight_t all = 0, apart = 0;
+        for (const weight_t load : assignment_.loads) all += load;
+        for (const Fragment& fragment : fragments_) apart += fragment.weight;
+        return apart >= all / 4;
+    }
+
     // Gives a fragment to the part that it touches most, if there is one with room.
     bool place(index_t fragment) {
         const auto members = members_.view()[fragment];
@@ -158,7 +167,7 @@ class Fragments {
     }
 
     Assignment& assignment_;
-    const weight_t limit_;
+    weight_t limit_;
     Connections touched_;
     std::vector<Fragment> fragments_;
     Csr members_;                 // row f: the vertices of fragment f
@@ -168,8 +177,8 @@ class Fragments {
 
 }  // namespace
 
-index_t absorb_fragments(Assignment& assignment, weight_t limit) {
-    return Fragments(assignment, limit).absorb();
+index_t absorb_fragments(Assignment& assignment, weight_t limit, bool balance_follows) {
+    return Fragments(assignment, limit).absorb(balance_follows);
 }
 
 }  // namespace meshpart

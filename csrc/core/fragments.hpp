@@ -12,7 +12,10 @@ namespace meshpart {
 //
 // Fragments go in order of weight, the lightest first, and count as neighbours only once they have found their place;
 // of the parts that one touches alike the lowest takes it. One that touches none with room stays.
-// O(vertices + edges), as long as few fragments have to wait for others.
-index_t absorb_fragments(Assignment& assignment, weight_t limit);
+//
+// Labels of which a quarter of the weight or more lies in fragments are noise, whose balance is not worth keeping: if it
+// is to be mended later anyway, `balance_follows`, they have no limit.
+// O(vertices + edges), as long as few fragments have to wait for others; bounded by a multiple of it.
+index_t absorb_fragments(Assignment& assignment, weight_t limit, bool balance_follows);
 
 }  // namespace meshpart
