@@ -1,6 +1,7 @@
 #include "balance.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -15,24 +16,80 @@
 namespace meshpart {
 namespace {
 
-bool empty_or_heavier(const Assignment& assignment, weight_t limit) {
-    return std::ranges::count(assignment.sizes, 0) > 0 ||
-           std::ranges::any_of(assignment.loads, [&](weight_t load) { return load > limit; });
-}
+constexpr weight_t unlimited = std::numeric_limits<weight_t>::max();
+
+struct Bounds {
+    weight_t sought, guaranteed;
+};
+
+struct Done {
+    index_t filled = 0, moved = 0, absorbed = 0;
+    bool noise = false;  // a quarter of the weight or more lay in fragments
+
+    void operator+=(const Done& other) {
+        filled += other.filled;
+        moved += other.moved;
+        absorbed += other.absorbed;
+        noise = other.noise;
+    }
+};
 
 weight_t heaviest_vertex(const GraphView& graph) {
     return graph.vertex_weights.empty() ? 1 : *std::ranges::max_element(graph.vertex_weights);
 }
 
-// Fragments that found no room find it, sometimes, once others have moved.
-index_t absorb_all(Assignment& assignment, weight_t limit, bool balance_follows) {
-    index_t sum = 0;
-    for (int pass = 0; pass < 8; ++pass) {
-        const index_t absorbed = absorb_fragments(assignment, limit, balance_follows);
-        sum += absorbed;
-        if (absorbed == 0) break;
+weight_t heaviest_part(const Assignment& assignment) { return *std::ranges::max_element(assignment.loads); }
+
+// The weight of the edges between parts, each counted at both its ends.
+weight_t double_cut(const Assignment& assignment) {
+    const auto& [offsets, targets] = assignment.graph.rows;
+    weight_t sum = 0;
+    for (index_t v = 0; v < std::ssize(assignment.labels); ++v) {
+        for (index_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+            if (assignment.labels[targets[e]] != assignment.labels[v]) sum += assignment.graph.edge_weight(e);
+        }
     }
     return sum;
+}
+
+// Fragments that found no room find it, sometimes, once others have moved.
+void absorb_all(Assignment& assignment, weight_t limit, Done& done) {
+    for (int pass = 0; pass < 8; ++pass) {
+        const index_t absorbed = absorb_fragments(assignment, limit).count;
+        done.absorbed += absorbed;
+        if (absorbed == 0) break;
+    }
+}
+
+void fill_and_balance(Assignment& assignment, Bounds bounds, Done& done) {
+    const Vector<part_t> before = assignment.labels;
+    done.filled = std::ranges::count(assignment.sizes, 0);
+    fill_empty_parts(assignment);
+    diffuse(assignment, bounds.sought);
+    // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
+    hand_over(assignment, std::clamp(heaviest_vertex(assignment.graph), bounds.sought, bounds.guaranteed));
+    hand_over(assignment, bounds.guaranteed);
+    smooth(assignment, before, bounds.sought);
+    for (std::size_t v = 0; v < before.size(); ++v) done.moved += assignment.labels[v] != before[v];
+}
+
+// All that is promised, fragments first: those that lie in the wrong part need not be moved for balance. They keep
+// within `limit` then, and within what is sought afterwards.
+Done mend(Assignment& assignment, Bounds bounds, bool absorb, weight_t limit) {
+    Done done;
+    if (absorb) {
+        const auto [count, apart] = absorb_fragments(assignment, limit);
+        weight_t all = 0;
+        for (const weight_t load : assignment.loads) all += load;
+        done.noise = apart > 0 && apart >= all / 4;
+        done.absorbed = count;
+        if (count > 0) absorb_all(assignment, limit, done);
+    }
+    if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > bounds.sought) {
+        fill_and_balance(assignment, bounds, done);
+        if (absorb) absorb_all(assignment, bounds.sought, done);
+    }
+    return done;
 }
 
 }  // namespace
@@ -43,24 +100,25 @@ Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, 
         throw std::invalid_argument(std::to_string(labels.size()) + " labels of " + std::to_string(graph.n_vertices()) +
                                     " vertices cannot be repaired to " + std::to_string(nparts) + " parts");
     }
+    const Bounds bounds{sought, guaranteed};
     Assignment assignment(graph, labels, nparts);
-    Repaired result;
-    if (absorb_fragments) result.absorbed = absorb_all(assignment, sought, true);
-    if (empty_or_heavier(assignment, sought)) {
-        result.filled = std::ranges::count(assignment.sizes, 0);
-        const Vector<part_t> before = assignment.labels;
-        fill_empty_parts(assignment);
-        diffuse(assignment, sought);
-        // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
-        hand_over(assignment, std::clamp(heaviest_vertex(graph), sought, guaranteed));
-        hand_over(assignment, guaranteed);
-        smooth(assignment, before, sought);
-        for (std::size_t v = 0; v < before.size(); ++v) result.moved += assignment.labels[v] != before[v];
-        if (absorb_fragments) result.absorbed += absorb_all(assignment, sought, false);
+    Done done = mend(assignment, bounds, absorb_fragments, sought);
+
+    // Labels that are mostly fragments hold little worth keeping: fragments that first join whatever they touch, and
+    // balance after that, mostly make far less cut. Not if fragments cannot be helped, though, as in a star.
+    while (done.noise) {
+        Assignment other = assignment;
+        const Done more = mend(other, bounds, true, unlimited);
+        const bool as_light = heaviest_part(other) <= std::max(sought, heaviest_part(assignment));
+        if (!as_light || double_cut(other) > double_cut(assignment) / 4 * 3) break;
+        done += more;
+        std::swap(assignment, other);
+        if (double_cut(assignment) == 0) break;
     }
-    if (empty_or_heavier(assignment, guaranteed)) throw std::logic_error("repaired labels break the promise");
-    result.labels = std::move(assignment.labels);
-    return result;
+    if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > guaranteed) {
+        throw std::logic_error("repaired labels break the promise");
+    }
+    return {std::move(assignment.labels), done.filled, done.moved, done.absorbed};
 }
 
 }  // namespace meshpart

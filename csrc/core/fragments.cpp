@@ -1,7 +1,6 @@
 #include "fragments.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -45,10 +44,10 @@ class Fragments {
     Fragments(Assignment& assignment, weight_t limit)
         : assignment_(assignment), limit_(limit), touched_(assignment.nparts()) {}
 
-    index_t absorb(bool balance_follows) {
+    Absorbed absorb() {
         find_fragments();
-        if (fragments_.empty()) return 0;
-        if (balance_follows && noise()) limit_ = std::numeric_limits<weight_t>::max();
+        if (fragments_.empty()) return {};
+        for (const Fragment& fragment : fragments_) absorbed_.apart += fragment.weight;
         std::vector<index_t> waiting(fragments_.size());
         std::iota(waiting.begin(), waiting.end(), 0);
         const index_t most_work = 8 * (std::ssize(assignment_.labels) + std::ssize(assignment_.graph.rows.entries));
@@ -109,13 +108,6 @@ class Fragments {
         for (index_t& member : members_.entries) member = vertex[member];
     }
 
-    bool noise() const {
-        weight_t all = 0, apart = 0;
-        for (const weight_t load : assignment_.loads) all += load;
-        for (const Fragment& fragment : fragments_) apart += fragment.weight;
-        return apart >= all / 4;
-    }
-
     // Gives a fragment to the part that it touches most, if there is one with room.
     bool place(index_t fragment) {
         const auto members = members_.view()[fragment];
@@ -134,7 +126,7 @@ class Fragments {
         part_t best = own;  // where it touches what others have joined to its own part, it is no fragment any more
         if (!std::ranges::count(touched_.parts(), own)) {
             for (const part_t part : touched_.parts()) {
-                if (assignment_.loads[part] + fragments_[fragment].weight > limit_) continue;
+                if (fragments_[fragment].weight > limit_ - assignment_.loads[part]) continue;
                 const weight_t more = touched_.to(part) - touched_.to(best);
                 if (best == own || more > 0 || (more == 0 && part < best)) best = part;
             }
@@ -163,22 +155,23 @@ class Fragments {
             if (moves) assignment_.move(v, part);
             fragment_[v] = settled;
         }
-        absorbed_ += moves;
+        absorbed_.count += moves;
     }
 
     Assignment& assignment_;
-    weight_t limit_;
+    const weight_t limit_;
     Connections touched_;
     std::vector<Fragment> fragments_;
     Csr members_;                 // row f: the vertices of fragment f
     Vector<index_t> fragment_;    // (n_vertices): the fragment that each waits in, or settled
-    index_t absorbed_ = 0, work_ = 0;
+    Absorbed absorbed_;
+    index_t work_ = 0;
 };
 
 }  // namespace
 
-index_t absorb_fragments(Assignment& assignment, weight_t limit, bool balance_follows) {
-    return Fragments(assignment, limit).absorb(balance_follows);
+Absorbed absorb_fragments(Assignment& assignment, weight_t limit) {
+    return Fragments(assignment, limit).absorb();
 }
 
 }  // namespace meshpart
