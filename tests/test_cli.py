@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from meshes import quads
 
+from meshpart import partition_labels, quality, read, read_labels, write_labels
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "bracket.msh"
 
 
@@ -53,6 +55,7 @@ def test_json_is_all_that_stdout_holds(run, mesh_path):
     assert (result["method"], result["nparts"], result["cells"]) == ("sfc", 2, 4)
     assert [part["cells"] for part in result["parts"]] == [2, 2]
     assert sum(part["points"] for part in result["parts"]) == 10
+    assert (result["edge_cut"], result["imbalance"], result["within_bound"]) == (1, 0.0, True)
 
 
 def test_weights_come_from_an_array_or_by_type(run, mesh_path):
@@ -104,6 +107,136 @@ def test_bad_input_is_one_line_and_exit_code_2_and_leaves_nothing(run, mesh_path
     assert [path.name for path in tmp_path.iterdir()] == ["row.vtu"]
 
 
+# -- labels and quality -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["l.npy", "l.txt", "l.epart"])
+def test_labels_are_written_to_a_file_and_judged(run, mesh_path, tmp_path, name):
+    done = run("labels", mesh_path, 2, "-o", name, "--weights", "load")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("4 cells and 10 points in 2 parts\nedge cut              1\n")
+    assert done.stdout.endswith(f"written to {name}\n")
+    labels = read_labels(tmp_path / name).tolist()
+    assert labels == partition_labels(read(mesh_path), 2, weights="load").tolist()
+    told = json.loads(run("quality", mesh_path, name, "--weights", "load", "--json").stdout)
+    assert [part["weight"] for part in told["parts"]] == [3.0, 3.0]
+    assert told == {
+        "mesh": str(mesh_path),
+        "labels": name,
+        **quality(read(mesh_path), labels, weights="load").to_dict(),
+    }
+
+
+def test_labels_say_in_json_what_quality_says(run, mesh_path):
+    told = json.loads(run("labels", mesh_path, 2, "-o", "l.npy", "--json").stdout)
+    assert (told["mesh"], told["out"], told["edge_cut"]) == (str(mesh_path), "l.npy", 1)
+    assert [part["cells"] for part in told["parts"]] == [2, 2]
+
+
+def test_balance_is_judged_by_what_is_asked(run, mesh_path, tmp_path):
+    write_labels(tmp_path / "l.txt", [0, 1, 1, 1])
+
+    def told(*options):
+        return json.loads(run("quality", mesh_path, "l.txt", "--json", *options).stdout)
+
+    assert (told()["imbalance"], told()["within_bound"], told()["bound"]) == (0.5, False, 2.0)
+    assert (told("--imbalance", 0.5)["within_bound"], told("--imbalance", 0.5)["bound"]) == (True, 3.0)
+    assert told("--weights", "load")["imbalance"] == 0.0
+    assert told("--imbalance", 0)["guarantee"] == 2.0
+    assert told("--imbalance", 0, "--keep-together", "column")["guarantee"] == 3.0
+    assert told("--nparts", 3)["nparts"] == 3
+    text = run("quality", mesh_path, "l.txt").stdout
+    assert "heaviest part         3, above the bound of 2" in text
+
+
+def test_given_labels_are_taken_literally(run, mesh_path, tmp_path):
+    write_labels(tmp_path / "l.epart", [1, 0, 1, 1])
+    done = run("partition", mesh_path, 3, "--labels", "l.epart", "-o", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("cut along l.epart, written to out\n")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["method"] == "labels"
+    cells = [part["owned_cells"] for part in json.loads((tmp_path / "out" / "manifest.json").read_text())["parts"]]
+    assert cells == [1, 3, 0]
+    assert run("labels", mesh_path, 2, "--labels", "l.epart", "-o", "l.npy").returncode == 0
+    assert read_labels(tmp_path / "l.npy").tolist() == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("form", ["vtu", "inp", "msh"])
+def test_a_folder_of_parts_gives_its_labels_back(run, tmp_path, form):
+    assert run("partition", EXAMPLE, 3, "-o", "out", "--format", form).returncode == 0
+    written, judged = (
+        json.loads(run(*line, "--json").stdout)
+        for line in (["labels", EXAMPLE, 3, "-o", "l.npy"], ["quality", EXAMPLE, "out"])
+    )
+    assert (judged["edge_cut"], judged["parts"]) == (written["edge_cut"], written["parts"])
+    assert run("labels", EXAMPLE, 3, "--labels", "out", "-o", "again.npy").returncode == 0
+    assert (tmp_path / "again.npy").read_bytes() == (tmp_path / "l.npy").read_bytes()
+
+
+@pytest.mark.parametrize("command", [["partition", "-o", "out"], ["labels", "-o", "out.npy"]])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--method", "auto"],
+        ["--seed", "0"],
+        ["--imbalance", "0.03"],
+        ["--weights", "load"],
+        ["--keep-together", "column"],
+        ["--allow-empty"],
+    ],
+)
+def test_given_labels_and_a_method_contradict_each_other(run, mesh_path, tmp_path, command, option):
+    write_labels(tmp_path / "l.txt", [0, 1, 1, 1])
+    done = run(*command, mesh_path, 2, "--labels", "l.txt", *option)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: --labels takes labels as they are, so {option[0]} has nothing to say there\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["l.txt", "row.vtu"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["labels", "MESH", "2", "-o", "l.csv"], "label files are .npy, .txt or .epart"),
+        (["labels", "MESH", "2", "-o", "absent/l.npy"], "there is no folder"),
+        (["labels", "MESH", "2", "-o", "labels.txt"], "--overwrite"),
+        (["labels", "MESH", "5", "-o", "l.npy"], "more than the number of cells"),
+        (["labels", "MESH", "1", "--labels", "labels.txt", "-o", "l.npy"], "cell 1 has 1, outside 0..0"),
+        (["labels", "MESH", "2", "--labels", "junk.txt", "-o", "l.npy"], "junk.txt, line 2: 'b' is no integer"),
+        (["partition", "MESH", "2", "--labels", "short.txt", "-o", "out"], "labels must have the shape (4,), got (1,)"),
+        (["partition", "MESH", "2", "--labels", "absent.txt", "-o", "out"], "absent.txt: No such file or directory"),
+        (["quality", "MESH", "absent.npy"], "absent.npy: No such file or directory"),
+        (["quality", "MESH", "row.vtu"], "label files are .npy, .txt or .epart"),
+        (["quality", "MESH", "."], "is no folder of parts"),
+        (["quality", "MESH", "labels.txt", "--nparts", "1"], "cell 1 has 1, outside 0..0"),
+        (["quality", "MESH", "labels.txt", "--weights", "nothing"], "nothing"),
+        (["quality", "MESH", "labels.txt", "--imbalance", "-1"], "imbalance"),
+        (["quality", "MESH", "labels.txt", "--seed", "1"], "--seed"),
+        (["quality", "absent.vtu", "labels.txt"], "absent.vtu"),
+    ],
+)
+def test_bad_labels_are_one_line_and_exit_code_2_and_leave_nothing(run, mesh_path, tmp_path, arguments, named):
+    for name, text in (("labels.txt", "0\n1\n1\n1\n"), ("junk.txt", "0\nb\n"), ("short.txt", "0\n")):
+        (tmp_path / name).write_text(text)
+    before = sorted(tmp_path.iterdir())
+    done = run(*(mesh_path if a == "MESH" else a for a in arguments))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert named in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "labels.txt").read_text() == "0\n1\n1\n1\n"
+
+
+def test_a_label_file_is_replaced_only_when_asked(run, mesh_path, tmp_path):
+    write_labels(tmp_path / "l.txt", [0] * 4)
+    assert run("labels", mesh_path, 2, "-o", "l.txt").returncode == 2
+    assert read_labels(tmp_path / "l.txt").tolist() == [0] * 4
+    assert run("labels", mesh_path, 2, "-o", "l.txt", "--overwrite").returncode == 0
+    assert sorted(read_labels(tmp_path / "l.txt").tolist()) == [0, 0, 1, 1]
+
+
+# -- what goes wrong ----------------------------------------------------------------------------------------
+
+
 def test_an_unreadable_file_is_named(run, tmp_path):
     (tmp_path / "broken.vtu").write_text("this is no mesh")
     done = run("info", "broken.vtu")
@@ -133,7 +266,8 @@ def test_info_says_what_is_in_a_mesh(run):
 
 
 def test_help_and_version(run):
-    assert "partition" in run("--help").stdout
+    told = run("--help").stdout
+    assert all(command in told for command in ("partition", "labels", "quality", "info"))
     assert run("--version").stdout.startswith("meshpart, version")
 
 
