@@ -1,37 +1,4 @@
-r"""How good a decomposition is.
-
-Every number follows from the mesh, the labels and the weights. Three quads of part 0 and one of part 1, and
-their dual graph, in which cells that share a facet are joined:
-
-    6-----7-----8
-    |  2  |  3  |      2 --- 3      labels 0 0 0 1
-    3-----4-----5      |     |
-    |  0  |  1  |      0 --- 1
-    0-----1-----2
-
-- **Edge cut**: the edges of the dual graph between parts, each counted once: 1-3 and 2-3, so 2.
-- **Communication volume**: over all cells, the number of other parts among a cell's neighbours in the dual graph: 1 for
-  each of the cells 1, 2 and 3, so 3. It is what a solver sends that exchanges one value a cell across facets.
-- **Imbalance**: the heaviest part over the mean part, less 1. Here the parts weigh 3 and 1 and the mean is 2: 0.5.
-  Attached cells weigh nothing. The same of cells and of owned points, with counts instead of weights.
-- **Bound**: the weight that a part should not exceed, (1 + imbalance asked for) * ceil(total weight / nparts). Where
-  single cells, or groups that stay together, are heavy, no labels may keep it. The **guarantee** is what methods
-  promise: the bound, or the mean and (1 - 1/nparts) of the heaviest cell or group, whichever is more.
-- **Shared points**: points whose cells lie in more than one part: 4, 5 and 7, so 3.
-
-And of each part:
-
-- **weight**, **cells**, **points**: what it owns. A point belongs to the part that owns most of the cells on it, the
-  lowest part on a tie. Part 0 owns all points but 8: of 5 and 7 the parts own one cell each.
-- **ghosts**: cells of other parts that share a point with one of its cells, which is one layer of ghosts: part 0 has
-  cell 3, part 1 has the cells 0, 1 and 2. Their sum is the communication volume over cells that share a point.
-- **neighbours**: the parts that these ghosts belong to.
-- **components**: the pieces into which its top and free cells fall in the dual graph: one each. Cells that touch in a
-  point alone are not joined.
-
-The **quotient graph** has the parts as vertices, weighing as many cells as they own, and an edge between parts that the
-edge cut runs between, weighing what is cut: here one edge of weight 2.
-"""
+"""How good a decomposition is: `quality` measures it, `Quality` says in words what each number means."""
 
 from __future__ import annotations
 
@@ -56,7 +23,39 @@ from meshpart.weights import Weights, exact_weights
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Quality(Frozen):
-    """How good a decomposition is; the text at the top of this file says what each number means.
+    """How good a decomposition is.
+
+    Every number follows from the mesh, the labels and the weights. Three quads of part 0 and one of part 1, and their
+    dual graph, in which cells that share a facet are joined:
+
+        6-----7-----8
+        |  2  |  3  |      2 --- 3      labels 0 0 0 1
+        3-----4-----5      |     |
+        |  0  |  1  |      0 --- 1
+        0-----1-----2
+
+    - **Edge cut**: the edges of the dual graph between parts, each counted once: 1-3 and 2-3, so 2.
+    - **Communication volume**: over all cells, the number of other parts among a cell's neighbours in the dual graph: 1
+      for each of the cells 1, 2 and 3, so 3. It is what a solver sends that exchanges one value a cell across facets.
+    - **Imbalance**: the heaviest part over the mean part, less 1. Here the parts weigh 3 and 1 and the mean is 2: 0.5.
+      Attached cells weigh nothing. The same of cells and of owned points, with counts instead of weights.
+    - **Bound**: the weight that a part should not exceed, (1 + imbalance asked for) * ceil(total weight / nparts).
+      Where single cells, or groups that stay together, are heavy, no labels may keep it. The **guarantee** is what
+      methods promise: the bound, or the mean plus (1 - 1/nparts) times the heaviest of these, whichever is more.
+    - **Shared points**: points whose cells lie in more than one part: 4, 5 and 7, so 3.
+
+    And of each part:
+
+    - **weight**, **cells**, **points**: what it owns. A point belongs to the part that owns most of the cells on it,
+      the lowest part on a tie. Part 0 owns all points but 8: of 5 and 7 the parts own one cell each.
+    - **ghosts**: cells of other parts that share a point with one of its cells, which is one layer of ghosts: part 0
+      has cell 3, part 1 has the cells 0, 1 and 2. Their sum is the communication volume over cells that share a point.
+    - **neighbours**: the parts that these ghosts belong to.
+    - **components**: the pieces into which its top and free cells fall in the dual graph: one each. Cells that touch in
+      a point alone are not joined.
+
+    The **quotient graph** has the parts as vertices, weighing as many cells as they own, and an edge between parts that
+    the edge cut runs between, weighing what is cut: here one edge of weight 2.
 
     Parameters
     ----------
@@ -195,7 +194,8 @@ def quality(
     Returns
     -------
     quality : Quality
-        `print(quality)` shows it as a table, `quality.to_dict()` is for JSON.
+        Says in words what each number means: `help(meshpart.Quality)`. `print(quality)` shows a table, and
+        `quality.to_dict()` is for JSON.
 
     Raises
     ------
