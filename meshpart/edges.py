@@ -2,8 +2,8 @@
 
 After the corners a row has the points inside the first edge, then those inside the second, and so on; points of faces
 and of the body come last. The order of the edges is VTK's wherever VTK has the type, and else gmsh's, as in
-`meshpart.cells`. A wedge18 that meshio takes from a file of gmsh's is still in gmsh's order: meshio reorders other
-types of order 2, and this one not.
+`meshpart.cells`. Some files differ, where meshio takes rows as they stand: wedge18 from gmsh is in gmsh's order,
+hexahedron20 and hexahedron27 from Exodus have the edges between bottom and top before those of the top.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from meshpart.arrays import frozen, take_rows, trusted
+from meshpart.arrays import Ids, frozen, take_rows, trusted
 from meshpart.blocks import CellBlock
 from meshpart.cells import COMPLETE, INCOMPLETE, VTK_SHAPES, CellType, cell_type, ring
 from meshpart.errors import MeshError
@@ -48,19 +48,22 @@ def pieces_of(block: CellBlock, number: int) -> Iterator[tuple[CellBlock, Edges]
     if kind.n_points is not None or kind.n_corners is None:
         yield block, edges_of(kind, kind.n_points or 0)
         return
-    assert block.offsets is not None
     lengths = block.row_lengths()
     by_length = np.argsort(lengths, kind="stable")
     changes = np.flatnonzero(np.diff(lengths[by_length])) + 1
     for rows in np.split(by_length, changes):
-        piece = block
-        if len(changes):
-            offsets, nodes = take_rows(block.offsets, block.nodes, rows)
-            piece = trusted(CellBlock, type=block.type, nodes=frozen(nodes), offsets=frozen(offsets), faces=None, tags=())
         try:
-            yield piece, edges_of(kind, int(lengths[rows[0]])) if len(rows) else ()
+            of_piece = edges_of(kind, int(lengths[rows[0]])) if len(rows) else ()
         except MeshError as error:
             raise MeshError(f"block {number} ({block.type}), row {rows[0]}: {error}") from None
+        yield (rows_of(block, rows) if len(changes) else block), of_piece
+
+
+def rows_of(block: CellBlock, rows: Ids) -> CellBlock:
+    """Return chosen rows of a block of cells of any order."""
+    assert block.offsets is not None
+    offsets, nodes = take_rows(block.offsets, block.nodes, rows)
+    return trusted(CellBlock, type=block.type, nodes=frozen(nodes), offsets=frozen(offsets), faces=None, tags=())
 
 
 # The edges of each shape from corner to corner, in the order and the direction in which VTK numbers the points inside:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from meshpart import Mesh, SubMesh
 from meshpart.cells import CellType, cell_type
+from meshpart.edges import edges_of
 
 TOP, ATTACHED, FREE = 0, 1, 2
 
@@ -93,6 +95,28 @@ def with_attached(mesh: Mesh, labels: Sequence[int]) -> list[int]:
     for cell in sorted(parents, key=lambda cell: -types[cell].dim):
         result[cell] = min(result[parent] for parent in parents[cell])
     return result
+
+
+# -- the graph of points ------------------------------------------------------------------------------------
+
+
+def point_graph(mesh: Mesh) -> list[list[int]]:
+    """Return the neighbours of every point, from walking along the edges of every cell."""
+    neighbours: list[set[int]] = [set() for _ in range(mesh.n_points)]
+    for block, given in enumerate(mesh.blocks):
+        kind = cell_type(given.type)
+        for cell, row in enumerate(rows_of_block(mesh, block)):
+            if given.faces is not None:
+                walks = [(*face, face[0]) for face in faces_of_block(mesh, block)[cell]]
+            elif kind.n_corners is None:
+                walks = [(*row, row[0])]
+            else:
+                walks = [tuple(row[position] for position in edge) for edge in edges_of(kind, len(row))]
+            for walk in walks:
+                for a, b in pairwise(walk):
+                    neighbours[a] |= {b} - {a}
+                    neighbours[b] |= {a} - {b}
+    return [sorted(row) for row in neighbours]
 
 
 # -- parts --------------------------------------------------------------------------------------------------
