@@ -10,8 +10,6 @@ _Flags = npt.NDArray[np.uint8]
 _Flat = tuple[int, _Ids, _Ids, _Ids, _Labels, _Labels, _Ids]
 _Outline = tuple[_Ids, _Ids, _Ids, _Ids, _Ids, _Ids, _Ids]
 _Graph = tuple[_Ids, _Ids, _Ids, _Ids]
-_FlatGraph = tuple[_Ids, _Ids, _Ids, _Ids]
-_Graph = tuple[_Ids, _Ids, _Ids, _Ids]
 
 def first_outside(ids: _Ids, count: int, threads: int) -> int: ...
 def fingerprint(bytes: _Flags, threads: int) -> int: ...
@@ -39,7 +37,7 @@ def cells_sharing_points(mesh: _Flat, kinds: _Flags, threads: int) -> tuple[_Ids
 def points_sharing_cells(mesh: _Flat, threads: int) -> tuple[_Ids, _Ids]: ...
 def shared_point_counts(mesh: _Flat, offsets: _Ids, targets: _Ids, threads: int) -> _Ids: ...
 def repair(
-    graph: _FlatGraph,
+    graph: _Graph,
     labels: _Labels,
     nparts: int,
     sought: int,
@@ -47,7 +45,7 @@ def repair(
     absorb_fragments: bool,
 ) -> tuple[_Labels, int, int, int]: ...
 def cut_metrics(
-    dual: tuple[_Ids, _Ids, _Ids, _Ids], kinds: _Flags, labels: _Labels, owned_offsets: _Ids, owned_cells: _Ids
+    dual: _Graph, kinds: _Flags, labels: _Labels, owned_offsets: _Ids, owned_cells: _Ids
 ) -> tuple[int, int, _Ids, _Ids, _Ids, _Ids]: ...
 def halo_metrics(
     mesh: _Flat, labels: _Labels, owned_offsets: _Ids, owned_cells: _Ids, threads: int

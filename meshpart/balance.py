@@ -51,8 +51,8 @@ def repair(
 ) -> tuple[Labels, Repair]:
     """Return labels that leave no part empty and none too heavy, and what was done to get there.
 
-    No part weighs more than `bounds.guaranteed`, and none more than `bounds.sought` if bounded effort finds a way. Units
-    move at the least cost in edge cut; labels that already hold the bounds stay as they are.
+    No part weighs more than `bounds.guaranteed`, and none more than `bounds.sought` if bounded effort finds a way.
+    Units move at the least cost in edge cut; labels that already hold the bounds stay as they are.
 
     Parameters
     ----------
@@ -68,6 +68,6 @@ def repair(
         that keeps within `bounds.sought`.
     """
     # No part can weigh more than all together; what is larger need not fit 64 bits.
-    most = [min(bound, 2**62) for bound in bounds]
-    repaired, filled, moved, absorbed = _core.repair(graph.flat, labels, nparts, *most, absorb_fragments)
+    sought, guaranteed = (min(bound, 2**62) for bound in bounds)
+    repaired, filled, moved, absorbed = _core.repair(graph.flat, labels, nparts, sought, guaranteed, absorb_fragments)
     return frozen(repaired), Repair(filled, moved, absorbed)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from meshpart import _core, arguments
 from meshpart.arrays import Array, Frozen, Ids, as_array, as_row, check_offsets, frozen, kept, set_field, trusted
+from meshpart.edges import edges
 from meshpart.errors import ArgumentError, MeshpartWarning
 from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.outline import facets
@@ -245,7 +246,7 @@ def point_graph(mesh: Mesh | MeshLike, *, adjacency: str = "edge", threads: int 
     ----------
     mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
     adjacency : str
-        "edge": points are neighbours when they follow each other along an edge of a cell; mid-side points lie between
+        "edge": points are neighbours when they follow each other along an edge of a cell: mid-side points lie between
         the corners, and points in faces and bodies have no neighbours.
         "cell": points are neighbours when a cell has both, which is where a matrix assembled over cells has entries.
     threads : int, optional
@@ -257,7 +258,7 @@ def point_graph(mesh: Mesh | MeshLike, *, adjacency: str = "edge", threads: int 
     if adjacency == "cell":
         offsets, targets = _core.points_sharing_cells(mesh.flat, workers)
     else:
-        raise NotImplementedError
+        offsets, targets = _core.point_graph(*edges(mesh), workers)
     return _trusted(offsets, targets)
 
 

@@ -34,7 +34,7 @@ class Quality(Frozen):
         |  0  |  1  |      0 --- 1
         0-----1-----2
 
-    - **Edge cut**: the edges of the dual graph between parts, each counted once: 1-3 and 2-3, so 2.
+    - **Edge cut**: the weight of the dual graph's edges between parts, each counted once: 1-3 and 2-3, so 2.
     - **Communication volume**: over all cells, the number of other parts among a cell's neighbours in the dual graph: 1
       for each of the cells 1, 2 and 3, so 3. It is what a solver sends that exchanges one value a cell across facets.
     - **Imbalance**: the heaviest part over the mean part, less 1. Here the parts weigh 3 and 1 and the mean is 2: 0.5.
@@ -173,6 +173,7 @@ def quality(
     nparts: int | None = None,
     *,
     weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    edge_weights: str | npt.ArrayLike | None = None,
     imbalance: float = 0.03,
     keep_together: npt.ArrayLike | str | Sequence[str] | None = None,
     threads: int | None = None,
@@ -186,8 +187,8 @@ def quality(
         The part of each cell, as `partition_labels` returns them.
     nparts : int, optional
         The highest label + 1 otherwise. Parts without a cell count.
-    weights, imbalance, keep_together
-        As they were given to `partition_labels`: the balance is judged by them.
+    weights, edge_weights, imbalance, keep_together
+        As they were given to `partition_labels`: the balance, and the edge cut, are judged by them.
     threads : int, optional
         The result does not depend on it.
 
@@ -227,7 +228,8 @@ def quality(
     owned = _core.invert(labels, nparts)
     owners, _ = _core.point_owners(mesh.flat, *owned, n_threads)
     cells, points = np.diff(owned[0]), np.bincount(owners, minlength=nparts)
-    cut, volume, components, *quotient = _core.cut_metrics(dual_graph(mesh).flat, mesh.kinds, labels, *owned)
+    dual = dual_graph(mesh, edge_weights=edge_weights, threads=n_threads)
+    cut, volume, components, *quotient = _core.cut_metrics(dual.flat, mesh.kinds, labels, *owned)
     shared_points, ghosts, neighbours = _core.halo_metrics(mesh.flat, labels, *owned, n_threads)
     offsets, targets, edge_weights = map(frozen, quotient)
     return Quality(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from meshpart import ArgumentError, MeshError, MeshpartError, MethodError, _core
 from meshpart.graph import Graph
-from meshpart.methods.kahip import HELPER, LARGEST_SUM, MODES, _capped, _loads, _scaled, as_mode, kahip
+from meshpart.methods.kahip import HELPER, LARGEST_SUM, MODES, _capped, _loads, _scaled, kahip
 
 BROKEN = {"off the end": [1, 2], "negative": [1, -1]}
 
@@ -111,13 +111,6 @@ def test_an_imbalance_that_may_hang_is_refused(imbalance: float) -> None:
 def test_a_mode_that_would_silently_mean_another_is_refused(mode: int) -> None:
     with pytest.raises(ArgumentError, match="the mode"):
         _core.kahip(grid(4, 4).flat, 2, 0.03, 0, mode, HELPER)
-
-
-@pytest.mark.parametrize("mode", ["Eco", "", None, 1, ["eco"]])
-def test_an_unknown_mode_is_refused_with_those_that_there_are(mode: object) -> None:
-    with pytest.raises(ArgumentError, match=r"mode must be one of fast, eco, .*, got "):
-        as_mode(mode)
-    assert as_mode("strong") == "strong"
 
 
 @pytest.mark.parametrize("targets", BROKEN.values(), ids=BROKEN)

@@ -124,7 +124,7 @@ def read_labels_or_parts(path: str, mesh: Mesh) -> tuple[Labels, int | None]:
 
 def judge(mesh: Mesh, labels: Labels, nparts: int | None, threads: int | None, how: dict[str, Any]) -> Quality:
     """Return the quality of labels by the balance that was asked for."""
-    asked = {name: how[name] for name in ("weights", "imbalance", "keep_together")}
+    asked = {name: how[name] for name in ("weights", "edge_weights", "imbalance", "keep_together") if name in how}
     with step("measuring the quality"):
         return quality(mesh, labels, nparts, threads=threads, **asked)
 

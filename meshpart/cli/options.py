@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from meshpart.errors import ArgumentError
-from meshpart.methods import METHODS
+from meshpart.methods import METHODS, MODES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
@@ -66,8 +66,20 @@ BALANCE = (
 )
 METHOD = (
     _option("--method", default="auto", show_default=True, help=f"One of auto, {', '.join(METHODS)}."),
+    _option(
+        "--mode",
+        default="eco",
+        show_default=True,
+        help=f"Of kahip, how much time to take: one of {', '.join(MODES)}.",
+    ),
     _option("--seed", default=0, show_default=True, help="For methods that draw at random."),
     *BALANCE,
+    _option(
+        "--edge-weights",
+        metavar="points",
+        help="What cutting a facet costs: 'points' for the number of its points; 1 otherwise.",
+    ),
+    _option("--no-repair", "repair", flag_value=False, default=True, help="Take the method's labels as they are."),
     _option("--allow-empty", is_flag=True, help="Allow more parts than cells; the highest stay empty."),
 )
 

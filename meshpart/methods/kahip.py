@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from meshpart import _core
 from meshpart.arrays import Ids, Labels, frozen
-from meshpart.errors import ArgumentError
 from meshpart.graph import FlatGraph, Graph
 from meshpart.methods.problem import Problem
 
@@ -18,13 +16,6 @@ HELPER = str(Path(_core.__file__).with_name("kahip_helper"))
 
 LEAST_IMBALANCE, MOST_IMBALANCE = 0.001, 0.2  # at 0 KaHIP may run for ever; more than a fifth gains no cut
 LARGEST_SUM = 2**30  # of weights: KaHIP adds up 32-bit numbers without a check, and wants room for the imbalance
-
-
-def as_mode(mode: Any) -> str:
-    """Return a mode of KaHIP; refuse what is none."""
-    if not isinstance(mode, str) or mode not in MODES:
-        raise ArgumentError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-    return mode
 
 
 def kahip(problem: Problem) -> Labels:
