@@ -9,6 +9,7 @@
 #include "assignment.hpp"
 #include "diffusion.hpp"
 #include "fill.hpp"
+#include "fitting.hpp"
 #include "fragments.hpp"
 #include "hand_over.hpp"
 #include "smoothing.hpp"
@@ -67,7 +68,9 @@ void fill_and_balance(Assignment& assignment, Bounds bounds, Done& done) {
     fill_empty_parts(assignment);
     diffuse(assignment, bounds.sought);
     // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
-    hand_over(assignment, std::clamp(heaviest_vertex(assignment.graph), bounds.sought, bounds.guaranteed));
+    const weight_t worth_it = std::clamp(heaviest_vertex(assignment.graph), bounds.sought, bounds.guaranteed);
+    hand_over(assignment, worth_it);
+    fit(assignment, worth_it);
     hand_over(assignment, bounds.guaranteed);
     smooth(assignment, before, bounds.sought);
     for (std::size_t v = 0; v < before.size(); ++v) done.moved += assignment.labels[v] != before[v];
