@@ -62,7 +62,10 @@ def test_nparts_that_is_too_small_or_too_large_is_refused_with_its_value(cut: Cu
 @pytest.mark.parametrize("integer", [int, np.int8, np.uint8, np.int32, np.int64, np.uint64])
 def test_an_integer_of_numpy_is_an_integer(integer: Callable[[int], Any]) -> None:
     options = {"seed": integer(0), "threads": integer(1)}
-    assert partition_labels(strip(4), integer(2), ghost_layers=integer(0), **options).tolist() == [0, 0, 1, 1]
+    assert partition_labels(strip(4), integer(2), ghost_layers=integer(0), **options).tolist() in (
+        [0, 0, 1, 1],
+        [1, 1, 0, 0],
+    )
     (part,) = partition(strip(4), integer(2), only=[integer(1)], **options)
     assert part.part == 1
     assert pickle.loads(pickle.dumps(part.provenance)) == partition(strip(4), 2)[0].provenance
@@ -266,7 +269,6 @@ def test_a_method_that_is_not_there_is_refused_and_never_replaced(cut: Cut, meth
         ([0, 0, 1, 2], r"labels must be in 0\.\.1, got 0\.\.2"),
         ([0, 0, 1, -1], r"labels must be in 0\.\.1, got -1\.\.1"),
         (np.array([0, 0, 1, 2**63], np.uint64), r"labels must be in 0\.\.1, got 0\.\.9223372036854775808"),
-        ([0, 0, 0, 0], "left 1 of 2 parts empty, the first is part 1"),
         ([0, [0], 1, 1], "what the method returned is not an array"),
     ],
 )
@@ -336,7 +338,7 @@ def test_the_method_that_ran_is_recorded() -> None:
     def alternate(problem: Problem) -> Any:
         return np.arange(problem.units.count) % problem.nparts
 
-    assert partition(strip(4), 2)[0].provenance.method == "sfc"  # what auto stands for
+    assert partition(strip(4), 2)[0].provenance.method == "kahip"  # what auto stands for
     assert "alternate" in partition(strip(4), 2, method=alternate)[0].provenance.method
 
 

@@ -52,7 +52,7 @@ def test_partition_writes_one_file_for_each_part_and_a_manifest(run, mesh_path, 
 
 def test_json_is_all_that_stdout_holds(run, mesh_path):
     result = json.loads(run("partition", mesh_path, 2, "-o", "out", "--json").stdout)
-    assert (result["method"], result["nparts"], result["cells"]) == ("sfc", 2, 4)
+    assert (result["method"], result["nparts"], result["cells"]) == ("kahip", 2, 4)
     assert [part["cells"] for part in result["parts"]] == [2, 2]
     assert sum(part["points"] for part in result["parts"]) == 10
     assert (result["edge_cut"], result["imbalance"], result["within_bound"]) == (1, 0.0, True)

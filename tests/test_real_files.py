@@ -16,10 +16,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.sparse.csgraph import connected_components
 
-from meshpart import FormatError, Mesh, MeshpartWarning, partition, partition_labels, split
+from meshpart import FormatError, Mesh, MeshpartWarning, dual_graph, partition, partition_labels, quality, split
 from meshpart.cells import cell_type
 from meshpart.io import read
+from meshpart.methods import METHODS
 
 Labels = npt.NDArray[np.int32]
 
@@ -60,6 +62,26 @@ FACTS = {
     "cube/cube_2.vtu": Facts(6, {"hexahedron": 6}, {}, None),
     "cube/cube_3.vtu": Facts(3, {"hexahedron": 3}, {}, None),
 }
+
+EDGES = {  # of the dual graph, counted by brute force
+    "mixed_tri_quad_groups.msh": 85,
+    "quadratic_sphere_tet10.msh": 1283,
+    "mixed_p2_tet_hex_wedge.vtk": 19,
+    "hex64_order3_torus.msh": 84,
+    "venturi_2d_quad_markers.su2": 6583,
+    "hydrofoil_2d_tri_markers.su2": 10069,
+    "two_tet_blocks_coincident_nodes.exo": 15890,
+    "tet_fault_surface_edges.msh": 2463,
+    "three_material_blocks_tri.exo": 7663,
+    "abaqus_mixed_overlapping_sets.inp": 1993,
+    "abaqus_two_instances_collapsed.inp": 894,
+    "interleaved_quad_tri_blocks.msh": 181,
+    "periodic_square_vertices_lines.msh": 948,
+    "biquadratic_quads_uint32_ids.vtu": 720,
+    "fractured_cube_hex_wedge.vtu": 223,
+    "cube_serial.vtu": 54,
+}
+COMPONENTS = {"two_tet_blocks_coincident_nodes.exo": 2, "fractured_cube_hex_wedge.vtu": 3}  # by facet, and by point
 
 UNREADABLE = ["parametric_nodes_v4.msh", "metis_tet.mesh", "README.md"]
 
@@ -110,6 +132,20 @@ def test_cells_on_the_boundary_have_as_many_parents_as_is_known(real_meshes: Pat
     attached, rows, offsets = mesh.attachment.cells, mesh.attachment.rows, mesh.attachment.parent_offsets
     n_parents = np.diff(offsets)[rows[np.isin(attached, below)]]
     assert Counter(n_parents.tolist()) == FACTS[name].parents
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_the_dual_graph_has_as_many_edges_as_is_known(real_meshes: Path, name: str) -> None:
+    assert dual_graph(read_or_skip(real_meshes, name)).n_edges == EDGES[name]
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_bodies_that_touch_in_unmerged_points_alone_are_components(real_meshes: Path, name: str) -> None:
+    mesh = read_or_skip(real_meshes, name)
+    for adjacency in ("facet", "point"):
+        graph = dual_graph(mesh, adjacency=adjacency)
+        assert connected_components(graph.to_scipy(), directed=False)[0] == COMPONENTS[name]
+    assert quality(mesh, np.zeros(mesh.n_cells, np.int32)).part_components.tolist() == [COMPONENTS[name]]
 
 
 def test_blocks_of_one_type_are_the_materials_and_stay_apart(real_meshes: Path) -> None:
@@ -253,16 +289,18 @@ def dims_of(mesh: Mesh) -> npt.NDArray[np.int64]:
 
 def assert_sound_labels(mesh: Mesh, nparts: int) -> None:
     """Assert all that labels promise: range, balance of partitioned cells, attached cells with their parents."""
-    labels = partition_labels(mesh, nparts, method="sfc", allow_empty=True)
-    assert labels.dtype == np.int32
-    assert labels.shape == (mesh.n_cells,)
-    partitioned = mesh.kinds != ATTACHED
-    sizes = np.bincount(labels[partitioned], minlength=nparts)
-    assert len(sizes) == nparts
-    assert sizes.max() - sizes.min() <= 1
-    assert sizes.min() > 0 or partitioned.sum() < nparts
-    for cell, parents in parents_by_intersection(mesh):
-        assert labels[cell] == labels[parents].min()
+    for method in METHODS:
+        labels = partition_labels(mesh, nparts, method=method, allow_empty=True)
+        assert labels.dtype == np.int32
+        assert labels.shape == (mesh.n_cells,)
+        partitioned = mesh.kinds != ATTACHED
+        sizes = np.bincount(labels[partitioned], minlength=nparts)
+        assert len(sizes) == nparts
+        assert sizes.max() <= 1.03 * -(-partitioned.sum() // nparts)
+        assert method != "sfc" or sizes.max() - sizes.min() <= 1
+        assert sizes.min() > 0 or partitioned.sum() < nparts
+        for cell, parents in parents_by_intersection(mesh):
+            assert labels[cell] == labels[parents].min()
 
 
 def parents_by_intersection(mesh: Mesh) -> list[tuple[int, list[int]]]:
