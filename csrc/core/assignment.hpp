@@ -93,7 +93,7 @@ class Boundary {
     void remove(index_t vertex);
 
     Assignment& assignment_;
-    Vector<index_t> first_;       // (nparts), or none
+    Vector<index_t> first_;        // (nparts), or none
     Vector<index_t> next_, prev_;  // (n_vertices): beside it in its part's list; next_ is `unlisted` outside the lists
 };
 

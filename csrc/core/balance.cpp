@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@ namespace meshpart {
 namespace {
 
 constexpr weight_t unlimited = std::numeric_limits<weight_t>::max();
+constexpr int most_passes = 8;  // over the fragments
 
 struct Bounds {
     weight_t sought, guaranteed;
@@ -25,21 +27,21 @@ struct Bounds {
 
 struct Done {
     index_t filled = 0, moved = 0, absorbed = 0;
-    bool noise = false;  // a quarter of the weight or more lay in fragments
-
-    void operator+=(const Done& other) {
-        filled += other.filled;
-        moved += other.moved;
-        absorbed += other.absorbed;
-        noise = other.noise;
-    }
+    bool was_noise = false,
+         is_noise = false;  // whether a quarter of the weight or more lay in fragments, and still does
 };
 
 weight_t heaviest_vertex(const GraphView& graph) {
     return graph.vertex_weights.empty() ? 1 : *std::ranges::max_element(graph.vertex_weights);
 }
 
-weight_t heaviest_part(const Assignment& assignment) { return *std::ranges::max_element(assignment.loads); }
+weight_t heaviest_part(const Assignment& assignment) {
+    return *std::ranges::max_element(assignment.loads);
+}
+
+weight_t total_weight(const Assignment& assignment) {
+    return std::accumulate(assignment.loads.begin(), assignment.loads.end(), weight_t{0});
+}
 
 // The weight of the edges between parts, each counted at both its ends.
 weight_t double_cut(const Assignment& assignment) {
@@ -54,18 +56,20 @@ weight_t double_cut(const Assignment& assignment) {
 }
 
 // Fragments that found no room find it, sometimes, once others have moved.
-void absorb_all(Assignment& assignment, weight_t limit, Done& done) {
-    for (int pass = 0; pass < 8; ++pass) {
-        const index_t absorbed = absorb_fragments(assignment, limit).count;
-        done.absorbed += absorbed;
-        if (absorbed == 0) break;
+void absorb_all(Assignment& assignment, weight_t limit, int passes, Done& done) {
+    for (int pass = 0; pass < passes; ++pass) {
+        const auto [count, apart] = absorb_fragments(assignment, limit);
+        done.absorbed += count;
+        done.is_noise = apart > 0 && apart >= total_weight(assignment) / 4;
+        if (count == 0) break;
     }
 }
 
-void fill_and_balance(Assignment& assignment, Bounds bounds, Done& done) {
+void fill_and_balance(Assignment& assignment, Bounds bounds, bool absorb, Done& done) {
     const Vector<part_t> before = assignment.labels;
     done.filled = std::ranges::count(assignment.sizes, 0);
     fill_empty_parts(assignment);
+    if (absorb && done.filled > 0) absorb_fragments(assignment, unlimited);  // what the cuts left behind
     diffuse(assignment, bounds.sought);
     // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
     const weight_t worth_it = std::clamp(heaviest_vertex(assignment.graph), bounds.sought, bounds.guaranteed);
@@ -81,16 +85,13 @@ void fill_and_balance(Assignment& assignment, Bounds bounds, Done& done) {
 Done mend(Assignment& assignment, Bounds bounds, bool absorb, weight_t limit) {
     Done done;
     if (absorb) {
-        const auto [count, apart] = absorb_fragments(assignment, limit);
-        weight_t all = 0;
-        for (const weight_t load : assignment.loads) all += load;
-        done.noise = apart > 0 && apart >= all / 4;
-        done.absorbed = count;
-        if (count > 0) absorb_all(assignment, limit, done);
+        absorb_all(assignment, limit, 1, done);
+        done.was_noise = done.is_noise;
+        if (done.absorbed > 0) absorb_all(assignment, limit, most_passes, done);
     }
     if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > bounds.sought) {
-        fill_and_balance(assignment, bounds, done);
-        if (absorb) absorb_all(assignment, bounds.sought, done);
+        fill_and_balance(assignment, bounds, absorb, done);
+        if (absorb) absorb_all(assignment, bounds.sought, most_passes, done);
     }
     return done;
 }
@@ -109,14 +110,15 @@ Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, 
 
     // Labels that are mostly fragments hold little worth keeping: fragments that first join whatever they touch, and
     // balance after that, mostly make far less cut. Not if fragments cannot be helped, though, as in a star.
-    while (done.noise) {
+    for (bool noise = done.was_noise || done.is_noise; noise;) {
         Assignment other = assignment;
         const Done more = mend(other, bounds, true, unlimited);
         const bool as_light = heaviest_part(other) <= std::max(sought, heaviest_part(assignment));
-        if (!as_light || double_cut(other) > double_cut(assignment) / 4 * 3) break;
-        done += more;
+        if (!as_light || double_cut(other) >= double_cut(assignment) / 4 * 3) break;
+        done.moved += more.moved;
+        done.absorbed += more.absorbed;
+        noise = more.is_noise;
         std::swap(assignment, other);
-        if (double_cut(assignment) == 0) break;
     }
     if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > guaranteed) {
         throw std::logic_error("repaired labels break the promise");

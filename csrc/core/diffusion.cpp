@@ -12,13 +12,15 @@
 namespace meshpart {
 namespace {
 
-constexpr index_t work_factor = 32;     // the effort, in passes over the graph
-constexpr index_t largest_rescored = 256;  // vertices with more edges are not looked at again whenever a neighbour moves
-constexpr weight_t step = 8;            // between one least room and the next
+constexpr index_t work_factor = 32;  // the effort, in passes over the graph
+constexpr index_t largest_rescored =
+    256;                      // vertices with more edges are not looked at again whenever a neighbour moves
+constexpr weight_t step = 8;  // between one least room and the next
 
 struct Move {
-    double cost;    // for the weight that it takes away
-    index_t found;  // of moves that cost the same the one found last goes first: so rows of vertices go, not scattered ones
+    double cost;  // for the weight that it takes away
+    index_t
+        found;  // of moves that cost the same the one found last goes first: so rows of vertices go, not scattered ones
     index_t vertex;
     part_t to;
 
@@ -47,16 +49,17 @@ class Diffusion {
         for (weight_t room = mean / step; room > least / step; room /= step) rooms.push_back(std::max(room, least));
         for (const weight_t room : rooms) repeat([&] { return round(room, &Diffusion::push); }, least == most);
         if (least == most) return;
-        for (weight_t room = mean; room > 0; room /= step) repeat([&] { return round(room, &Diffusion::exchange); }, false);
+        for (weight_t room = mean; room > 0; room /= step)
+            repeat([&] { return round(room, &Diffusion::exchange); }, false);
     }
 
   private:
     struct Flow {
-        index_t round = 0;     // in which the search came here last
-        part_t from = 0;       // the part before it, on the way from the source; itself for a source
+        index_t round = 0;  // in which the search came here last
+        part_t from = 0;    // the part before it, on the way from the source; itself for a source
         part_t source = 0;
-        weight_t due = 0;      // what is to come in from there; of a source, what it still has to send
-        weight_t passed = 0;   // what is to be passed on
+        weight_t due = 0;     // what is to come in from there; of a source, what it still has to send
+        weight_t passed = 0;  // what is to be passed on
     };
 
     // The least positive weight of a unit, the mean, and the largest.
@@ -264,8 +267,8 @@ class Diffusion {
     Boundary boundary_;
     Connections connections_;
     const weight_t limit_;
-    std::vector<Flow> flows_;    // (nparts)
-    std::vector<part_t> order_;  // the parts as the search came to them
+    std::vector<Flow> flows_;                        // (nparts)
+    std::vector<part_t> order_;                      // the parts as the search came to them
     std::vector<std::pair<index_t, part_t>> moved_;  // in this round: which vertices, and whence
     index_t round_ = 0, found_ = 0, work_ = 0;
     const index_t most_work_;

@@ -24,8 +24,8 @@ void keep_cheapest(std::vector<Candidate>& candidates);
 weight_t edge_between(const GraphView& graph, index_t a, index_t b);
 
 // Of one part's candidates for the other part and of the other's for it, the two to exchange; vertices of -1 if none
-// shifts between 1 and `most`. Those that shift `enough` come first, by cost; of the others, that of least cost for what
-// it shifts. Each list is cut to the few of least cost, which keeps this quick.
+// shifts between 1 and `most`. Those that shift `enough` come first, by cost; of the others, that of least cost for
+// what it shifts. Each list is cut to the few of least cost, which keeps this quick.
 struct Exchange {
     index_t out = -1, back = -1;
     weight_t shifted = 0;

@@ -102,7 +102,7 @@ class Fitting {
     Connections connections_;
     const weight_t limit_;
     index_t work_left_;
-    std::vector<std::vector<index_t>> members_;         // of each part
+    std::vector<std::vector<index_t>> members_;  // of each part
     std::set<std::pair<weight_t, part_t>> by_load_;
 };
 

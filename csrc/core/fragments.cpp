@@ -162,8 +162,8 @@ class Fragments {
     const weight_t limit_;
     Connections touched_;
     std::vector<Fragment> fragments_;
-    Csr members_;                 // row f: the vertices of fragment f
-    Vector<index_t> fragment_;    // (n_vertices): the fragment that each waits in, or settled
+    Csr members_;               // row f: the vertices of fragment f
+    Vector<index_t> fragment_;  // (n_vertices): the fragment that each waits in, or settled
     Absorbed absorbed_;
     index_t work_ = 0;
 };

@@ -15,8 +15,8 @@ struct Absorbed {
 // `limit`. Of the connected pieces of a part the heaviest is no fragment; of equally heavy ones that with the most
 // vertices, then that with the lowest.
 //
-// Fragments go in order of weight, the lightest first, and count as neighbours only once they have found their place;
-// of the parts that one touches alike the lowest takes it. One that touches none with room stays.
+// The last in this order go first, and fragments count as neighbours only once they have found their place; of the
+// parts that one touches alike the lowest takes it. One that touches none with room stays.
 // O(vertices + edges), as long as few fragments have to wait for others; bounded by a multiple of it.
 Absorbed absorb_fragments(Assignment& assignment, weight_t limit);
 
