@@ -229,18 +229,18 @@ def test_graphs_that_crash_KaHIP_cost_its_process_only() -> None:
 
 
 def test_weights_that_fit_stay_as_they_are() -> None:
-    assert _scaled(np.array([1, 2, LARGEST_SUM - 3])).tolist() == [1, 2, LARGEST_SUM - 3]
+    assert _scaled(np.array([1, 2, LARGEST_SUM - 3]), LARGEST_SUM).tolist() == [1, 2, LARGEST_SUM - 3]
 
 
 def test_zeros_become_next_to_nothing() -> None:
-    scaled = _scaled(np.array([0, 1, 3, 0]))
+    scaled = _scaled(np.array([0, 1, 3, 0]), LARGEST_SUM)
     unit = (LARGEST_SUM - 4) // 4
     assert scaled.tolist() == [1, unit, 3 * unit, 1]
 
 
 @given(st.lists(st.integers(0, 2**57), min_size=1, max_size=30))
 def test_scaled_weights_are_positive_and_their_sum_fits(weights: list[int]) -> None:
-    scaled = _scaled(np.array(weights))
+    scaled = _scaled(np.array(weights), LARGEST_SUM)
     assert scaled.min() >= 1
     assert scaled.sum() <= LARGEST_SUM
     if max(weights) > 0:
@@ -273,6 +273,14 @@ def test_capped_weights_are_no_heavier_than_their_mean_and_what_is_capped_no_lig
     lowered = capped < np.array(weights)
     assert np.all(nparts * capped[lowered] >= capped.sum())
     assert np.array_equal(capped[~lowered], np.array(weights)[~lowered])
+
+
+@pytest.mark.parametrize("count", [50, 10_000])
+def test_loads_are_as_fine_as_they_need_be_and_no_finer(count: int) -> None:
+    weights = np.random.default_rng(0).integers(2**48, 2**50, count)
+    loads = _loads(weights, 4)
+    assert loads.sum() <= max(2**20, 2**8 * count)
+    assert np.abs(loads / loads.mean() * weights.mean() / weights - 1).max() < 0.01
 
 
 def test_loads_of_giants_and_zeros_fill_all_parts() -> None:
