@@ -87,9 +87,8 @@ class Graph(Frozen):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        set_field(
-            self, "offsets", frozen(as_row("offsets", self.offsets, ArgumentError).copy())
-        )  # the core trusts them
+        offsets = as_row("offsets", self.offsets, ArgumentError).copy()  # because the core trusts them
+        set_field(self, "offsets", frozen(offsets))
         set_field(self, "targets", as_row("targets", self.targets, ArgumentError))
         check_offsets("offsets", self.offsets, len(self.targets), least=0, error=ArgumentError)
         for name, count in (("vertex_weights", self.n_vertices), ("edge_weights", len(self.targets))):

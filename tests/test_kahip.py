@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from grid_graphs import cut, edge_cut, graph, grid, grid_edges, posed
+from grid_graphs import cut, edge_cut, graph, grid, grid_edges, posed, unchecked
 from hypothesis import given
 from hypothesis import strategies as st
 
 from meshpart import ArgumentError, MeshError, MeshpartError, MethodError, _core
-from meshpart.graph import Graph
 from meshpart.methods.kahip import HELPER, LARGEST_SUM, MODES, _capped, _loads, _scaled, kahip
 
 BROKEN = {"off the end": [1, 2], "negative": [1, -1]}
@@ -116,13 +115,13 @@ def test_a_mode_that_would_silently_mean_another_is_refused(mode: int) -> None:
 @pytest.mark.parametrize("targets", BROKEN.values(), ids=BROKEN)
 def test_ids_out_of_range_are_refused(targets: list[int]) -> None:
     with pytest.raises(MeshError, match=r"outside 0\.\.1"):
-        cut(Graph(np.array([0, 1, 2]), np.array(targets)), 2)
+        cut(unchecked([0, 1, 2], targets), 2)
 
 
 @pytest.mark.parametrize("offsets", [[0, 3, 2], [0, -1, 2], [0, 2, 1], [0, 1, 1], [0, 1, 2**40]])
 def test_offsets_out_of_order_are_refused(offsets: list[int]) -> None:
     with pytest.raises(MeshError, match="an array has changed"):
-        cut(Graph(np.array(offsets), np.array([1, 0])), 2)
+        cut(unchecked(offsets, [1, 0]), 2)
 
 
 @pytest.mark.parametrize("weights", [[1, 0], [1, -5], [-(2**40), 1]])
@@ -217,7 +216,7 @@ def test_graphs_that_crash_KaHIP_cost_its_process_only() -> None:
     for offsets, targets in (loops, one_way):
         for mode in MODES:
             try:
-                labels = cut(Graph(np.array(offsets), np.array(targets)), 2, mode=mode)
+                labels = cut(unchecked(offsets, targets), 2, mode=mode)
             except MethodError as error:
                 assert "KaHIP" in str(error)  # noqa: PT017
             else:
