@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshpart import ArgumentError, MeshError, MeshpartError, MethodError, _core
+from meshpart.graph import Graph
 from meshpart.methods.kahip import HELPER, LARGEST_SUM, MODES, _capped, _loads, _scaled, kahip
 
 BROKEN = {"off the end": [1, 2], "negative": [1, -1]}
