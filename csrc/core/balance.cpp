@@ -69,7 +69,8 @@ void fill_and_balance(Assignment& assignment, Bounds bounds, bool absorb, Done& 
     const Vector<part_t> before = assignment.labels;
     done.filled = std::ranges::count(assignment.sizes, 0);
     fill_empty_parts(assignment);
-    if (absorb && done.filled > 0) absorb_fragments(assignment, unlimited);  // what the cuts left behind
+    // What the cuts left behind is small, and worth some balance to be mended.
+    if (absorb && done.filled > 0) absorb_fragments(assignment, bounds.sought + bounds.sought / 8);
     diffuse(assignment, bounds.sought);
     // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
     const weight_t worth_it = std::clamp(heaviest_vertex(assignment.graph), bounds.sought, bounds.guaranteed);

@@ -12,7 +12,7 @@
 namespace meshpart {
 namespace {
 
-constexpr index_t work_factor = 32;  // the effort, in passes over the graph
+constexpr index_t work_factor = 12;  // the effort, in passes over the graph
 constexpr index_t largest_rescored =
     256;                      // vertices with more edges are not looked at again whenever a neighbour moves
 constexpr weight_t step = 8;  // between one least room and the next
