@@ -159,7 +159,7 @@ def test_excess_passes_through_the_parts_between():
     assert cut(graph, labels) == 80
 
 
-def test_everything_in_one_part_is_cut_into_pieces_that_hold_together():
+def test_everything_in_one_part_is_cut_into_compact_pieces():
     graph = grid(60, 60)
     labels, done = repaired(graph, np.zeros(3600), 36, Fraction("0.03"), absorb=True)
     assert np.bincount(labels, minlength=36).max() <= 103

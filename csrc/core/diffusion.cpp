@@ -19,13 +19,14 @@ constexpr weight_t step = 8;  // between one least room and the next
 
 struct Move {
     double cost;  // for the weight that it takes away
-    index_t
-        found;  // of moves that cost the same the one found last goes first: so rows of vertices go, not scattered ones
+    // Of moves that cost the same, those near the old boundary go first, and of these the one found last: so rows of
+    // vertices go, not scattered ones.
+    index_t layer, found;
     index_t vertex;
     part_t to;
 
     bool operator>(const Move& other) const {
-        return std::tie(cost, other.found, vertex) > std::tie(other.cost, found, other.vertex);
+        return std::tie(cost, layer, other.found, vertex) > std::tie(other.cost, other.layer, found, other.vertex);
     }
 };
 
@@ -37,6 +38,8 @@ class Diffusion {
           connections_(assignment.nparts()),
           limit_(limit),
           flows_(assignment.loads.size()),
+          pushed_in_(assignment.labels.size(), 0),
+          layers_(assignment.labels.size()),
           most_work_(work_factor * (std::ssize(assignment.labels) + std::ssize(assignment.graph.rows.entries) +
                                     std::ssize(assignment.loads))) {}
 
@@ -144,6 +147,8 @@ class Diffusion {
     void push(part_t part) {
         const weight_t excess = assignment_.loads[part] - limit_;
         found_ = 0;
+        ++pushes_;
+        reached_from_ = 0;
         std::vector<Move> found;
         work_ += boundary_.visit(part, [&](index_t v) {
             if (const Move move = best_move(v, part, excess); move.vertex >= 0) found.push_back(move);
@@ -163,6 +168,7 @@ class Diffusion {
             }
             carry_out(now, part);
             ++found_;
+            reached_from_ = now.layer + 1;
             for (const index_t u : assignment_.graph.rows[now.vertex]) {
                 if (assignment_.labels[u] != part || degree(u) > largest_rescored) continue;
                 if (const Move next = best_move(u, part, excess); next.vertex >= 0) moves.push(next);
@@ -175,19 +181,28 @@ class Diffusion {
     Move best_move(index_t vertex, part_t part, weight_t excess) {
         const weight_t weight = assignment_.graph.vertex_weight(vertex);
         read(vertex);
-        Move best{0, found_, -1, part};
+        Move best{0, layer(vertex), found_, -1, part};
         for (const part_t to : connections_.parts()) {
             const Flow& flow = flows_[to];
             if (!receives(to, part)) continue;
             if (weight > 0 && assignment_.loads[to] + weight > limit_ + flow.passed) continue;
             const weight_t more = best.vertex < 0 ? 1 : connections_.to(to) - connections_.to(best.to);
-            if (more > 0 || (more == 0 && to < best.to)) best = {0, found_, vertex, to};
+            if (more > 0 || (more == 0 && to < best.to)) best = {0, best.layer, found_, vertex, to};
         }
         // A vertex without weight goes last: it only clears the way for others.
         const auto cost = static_cast<double>(connections_.to(part) - connections_.to(best.to));
         const auto taken = static_cast<double>(std::min(weight, excess));
         best.cost = weight == 0 ? std::numeric_limits<double>::max() : cost < 0 ? cost * taken : cost / taken;
         return best;
+    }
+
+    // How far from the boundary, as it was before this push, a vertex was when it was first looked at.
+    index_t layer(index_t vertex) {
+        if (pushed_in_[vertex] != pushes_) {
+            pushed_in_[vertex] = pushes_;
+            layers_[vertex] = reached_from_;
+        }
+        return layers_[vertex];
     }
 
     void carry_out(const Move& move, part_t part) {
@@ -270,6 +285,8 @@ class Diffusion {
     std::vector<Flow> flows_;                        // (nparts)
     std::vector<part_t> order_;                      // the parts as the search came to them
     std::vector<std::pair<index_t, part_t>> moved_;  // in this round: which vertices, and whence
+    Vector<index_t> pushed_in_, layers_;             // (n_vertices)
+    index_t pushes_ = 0, reached_from_ = 0;
     index_t round_ = 0, found_ = 0, work_ = 0;
     const index_t most_work_;
 };
