@@ -12,10 +12,14 @@
 namespace meshpart {
 namespace {
 
-constexpr index_t work_factor = 12;  // the effort, in passes over the graph
-constexpr index_t largest_rescored =
-    256;                      // vertices with more edges are not looked at again whenever a neighbour moves
-constexpr weight_t step = 8;  // between one least room and the next
+// The effort, in passes over the graph: more found no better labels on the meshes that this was tried on.
+constexpr index_t work_factor = 12;
+// Vertices with more edges are not looked at again whenever a neighbour moves, which would cost a square.
+constexpr index_t largest_rescored = 256;
+// Between one least room and the next.
+constexpr weight_t step = 8;
+// A round helps, where weights differ, if it lowers what is above the limit by this share.
+constexpr weight_t least_help = 256;
 
 struct Move {
     double cost;  // for the weight that it takes away
@@ -52,8 +56,9 @@ class Diffusion {
         for (weight_t room = mean / step; room > least / step; room /= step) rooms.push_back(std::max(room, least));
         for (const weight_t room : rooms) repeat([&] { return round(room, &Diffusion::push); }, least == most);
         if (least == most) return;
-        for (weight_t room = mean; room > 0; room /= step)
+        for (weight_t room = mean; room > 0; room /= step) {
             repeat([&] { return round(room, &Diffusion::exchange); }, false);
+        }
     }
 
   private:
@@ -91,7 +96,7 @@ class Diffusion {
         for (weight_t before = above(); before > 0 && work_ < most_work_ && next_round();) {
             const weight_t after = above();
             if (after >= before) undo();
-            if (after >= before || (!any && before - after < before / 256)) break;
+            if (after >= before || (!any && before - after < before / least_help)) break;
             before = after;
         }
     }
