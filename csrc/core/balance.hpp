@@ -12,7 +12,7 @@ namespace meshpart {
 struct Repaired {
     Vector<part_t> labels;  // (n_vertices)
     index_t filled = 0;     // parts that were empty
-    index_t moved = 0;      // vertices that changed their part, for balance or to fill an empty one
+    index_t moved = 0;      // vertices that changed their part, for balance or to fill an empty one; if twice, two
     index_t absorbed = 0;   // fragments given to a neighbour
 };
 
