@@ -25,7 +25,7 @@ def graph(n_vertices: int, edges: npt.ArrayLike, weights: npt.ArrayLike | None =
     return Graph(starts(np.bincount(rows, minlength=n_vertices)), targets[order], edge_weights=own)
 
 
-def unchecked(offsets: list[int], targets: list[int]) -> Graph:
+def unchecked(offsets: npt.ArrayLike, targets: npt.ArrayLike) -> Graph:
     """Return what is no graph, as arrays that have changed since they were checked would be one."""
     arrays = {"offsets": np.array(offsets, np.int64), "targets": np.array(targets, np.int64)}
     return trusted(Graph, **arrays, vertex_weights=None, edge_weights=None)
