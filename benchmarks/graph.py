@@ -29,6 +29,7 @@ from report import heading, machine, require_peer, spread, table
 Ids = npt.NDArray[np.int64]
 Call = Callable[[Path], Iterator[Any]]  # yields when all is prepared, and then what it found
 PARTS, ECO = 64, 1
+METIS = ctypes.util.find_library("metis")  # the system's, None where it has none
 
 
 class Taken(NamedTuple):
@@ -71,9 +72,10 @@ NOTE = "MiB: peak of resident memory above the loaded mesh, in a fresh process. 
 
 def compared(file: Path, rounds: int) -> Iterator[tuple[str, ...]]:
     """Yield a row for meshpart and for each rival, which take turns; all must find the same graph."""
-    taken: dict[str, list[Taken]] = {name: [] for name in BUILDERS}
+    there = {name: builder for name, builder in BUILDERS.items() if builder is not by_metis or METIS}
+    taken: dict[str, list[Taken]] = {name: [] for name in there}
     for _ in range(rounds):
-        for name, builder in BUILDERS.items():
+        for name, builder in there.items():
             taken[name].append(in_fresh_process(builder, file))
     ours = taken["meshpart"]
     for name, results in taken.items():
@@ -127,7 +129,7 @@ def by_numpy(file: Path) -> Iterator[Any]:
 
 def by_metis(file: Path) -> Iterator[Any]:
     """Yield the rows of METIS_MeshToDual, from the system's libmetis."""
-    metis = ctypes.CDLL(ctypes.util.find_library("metis"))
+    metis = ctypes.CDLL(METIS)
     _, tets = loaded(file)
     cells = tets.astype(np.int32)
     starts = np.arange(0, cells.size + 1, 4, dtype=np.int32)
