@@ -14,9 +14,9 @@ from meshpart.methods.problem import Problem
 MODES = {"fast": 0, "eco": 1, "strong": 2, "fastsocial": 3, "ecosocial": 4, "strongsocial": 5}
 HELPER = str(Path(_core.__file__).with_name("kahip_helper"))
 
-# What is asked of KaHIP. At 0 it may run for ever, and a tight bound costs it more cut than the repair needs to keep it:
-# over six meshes and 8 to 128 parts, 0.02 and the repair cut 15 % less than 0.001 did where 0 was sought, and 3 % less
-# than 0.01 where 0.01 was. More than a fifth gains no cut.
+# What is asked of KaHIP. At 0 it may run for ever, and a tight bound costs it more cut than it costs the repair: over
+# six meshes and 8 to 128 parts, 0.02 and the repair cut 15 % less than 0.001 did where 0 was sought, and 3 % less than
+# 0.01 where 0.01 was. More than a fifth gains no cut.
 LEAST_IMBALANCE, MOST_IMBALANCE = 0.02, 0.2
 LARGEST_SUM = 2**30  # of weights: KaHIP adds up 32-bit numbers without a check, and wants room for the imbalance
 
