@@ -11,12 +11,12 @@ from pathlib import Path
 from statistics import median
 
 
-def require_peer() -> None:
-    """End the script with a clear message where the rival is not installed."""
+def require_peer(name: str = "meshioplusplus") -> None:
+    """End the script with a clear message where a rival is not installed."""
     try:
-        version("meshioplusplus")
+        version(name)
     except PackageNotFoundError:
-        raise SystemExit('This benchmark needs meshioplusplus: pip install "meshpart[peers]"') from None
+        raise SystemExit(f'This benchmark needs {name}: pip install "meshpart[peers]"') from None
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
