@@ -20,6 +20,7 @@ from meshpart.cli.terminal import bar, show, step
 from meshpart.io import read, write_parts
 from meshpart.labels import as_labels, place_for_labels, read_labels, write_labels
 from meshpart.mesh import Mesh
+from meshpart.methods import choose
 from meshpart.part_labels import labels_of_parts, read_part_labels
 from meshpart.partition import partition, partition_labels, split
 from meshpart.quality import Quality, quality
@@ -101,13 +102,14 @@ def labels_command(
     given = None if labels_path is None else _given_labels(labels_path, mesh)
     with step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
         if given is None:
-            labels = partition_labels(mesh, nparts, threads=threads, **how)
+            labels, method = partition_labels(mesh, nparts, threads=threads, **how), choose(how["method"])[0]
         else:
-            labels, _ = as_labels(given, mesh.n_cells, nparts)
+            labels, method = as_labels(given, mesh.n_cells, nparts)[0], "labels"
     found = judge(mesh, labels, nparts, threads, how)
     write_labels(output, labels, overwrite=overwrite)
-    result = {"mesh": mesh_path, "out": output, **found.to_dict()}
-    show(result, [*str(found).splitlines(), f"written to {output}"], as_json=as_json)
+    result = {"mesh": mesh_path, "out": output, "method": method, **found.to_dict()}
+    how_cut = f"by {method}" if labels_path is None else f"along {labels_path}"
+    show(result, [*str(found).splitlines(), f"cut {how_cut}, written to {output}"], as_json=as_json)
 
 
 def read_mesh(path: str) -> Mesh:
