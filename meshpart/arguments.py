@@ -11,6 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from meshpart.errors import ArgumentError
 
 LARGEST_INT32 = 2**31 - 1
@@ -22,8 +24,23 @@ def integer(name: str, value: object, *, low: int, high: int = LARGEST_INT32) ->
         raise ArgumentError(f"{name} must be an integer, got {value!r}")
     number = int(value)
     if not low <= number <= high:
-        raise ArgumentError(f"{name} must be between {low} and {high}, got {number}")
+        raise ArgumentError(f"{name} must be between {low} and {high}, got {shown(number)}")
     return number
+
+
+def shown(value: object) -> str:
+    """Return the repr of a value; Python refuses that of integers with thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "an integer of thousands of digits"
+
+
+def flag(name: str, value: object) -> bool:
+    """Return True or False; refuse what is neither."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise ArgumentError(f"{name} must be True or False, got {shown(value)}")
 
 
 def imbalance(value: object) -> Fraction:
@@ -38,7 +55,7 @@ def imbalance(value: object) -> Fraction:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number) or number < 0:
-        raise ArgumentError(f"imbalance must be finite and not negative, got {value!r}")
+        raise ArgumentError(f"imbalance must be finite and not negative, got {shown(value)}")
     return Fraction(str(value))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 from typing import NamedTuple
 
 from meshpart import _core
@@ -11,10 +12,10 @@ from meshpart.graph import Graph
 
 
 class Bounds(NamedTuple):
-    """How much a part may weigh, in integer weights: the floors of the exact bounds."""
+    """How much a part may weigh, in integer weights, exactly."""
 
-    sought: int  # B = (1 + imbalance) * ceil(W / nparts)
-    guaranteed: int  # max(B, W / nparts + (1 - 1 / nparts) * heaviest unit), which can always be kept
+    sought: Fraction  # B = (1 + imbalance) * ceil(W / nparts)
+    guaranteed: Fraction  # max(B, W / nparts + (1 - 1 / nparts) * heaviest unit), which can always be kept
 
 
 class Repair(NamedTuple):
@@ -39,11 +40,10 @@ def bounds(total: int, heaviest: int, nparts: int, imbalance: Fraction) -> Bound
     Examples
     --------
     >>> bounds(115, 100, 4, Fraction("0.03"))
-    Bounds(sought=29, guaranteed=103)
+    Bounds(sought=Fraction(2987, 100), guaranteed=Fraction(415, 4))
     """
     sought = (1 + imbalance) * -(-total // nparts)
-    certain = Fraction(total + (nparts - 1) * heaviest, nparts)
-    return Bounds(int(sought), int(max(sought, certain)))
+    return Bounds(sought, max(sought, Fraction(total + (nparts - 1) * heaviest, nparts)))
 
 
 def repair(
@@ -67,7 +67,7 @@ def repair(
         Whether the connected pieces of a part other than its largest go to the neighbour that they touch most, where
         that keeps within `bounds.sought`.
     """
-    # No part can weigh more than all together; what is larger need not fit 64 bits.
-    sought, guaranteed = (min(bound, 2**62) for bound in bounds)
+    # Weights are integers, and no part can weigh more than all together, so that larger bounds need not fit 64 bits.
+    sought, guaranteed = (min(floor(bound), 2**62) for bound in bounds)
     repaired, filled, moved, absorbed = _core.repair(graph.flat, labels, nparts, sought, guaranteed, absorb_fragments)
     return frozen(repaired), Repair(filled, moved, absorbed)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class MeshpartError(Exception):
     """Whatever meshpart raises on purpose."""
@@ -29,3 +32,11 @@ class MissingDependencyError(MeshpartError, ImportError):
 
 class MeshpartWarning(UserWarning):
     """Something that a caller should know and that is no error."""
+
+
+def warn(message: str) -> None:
+    """Warn the caller of the library: the warning names the line that called it, however deep it is found."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "meshpart":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, MeshpartWarning, stacklevel=level)

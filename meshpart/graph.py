@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -12,13 +11,15 @@ import numpy.typing as npt
 from meshpart import _core, arguments
 from meshpart.arrays import Array, Frozen, Ids, as_array, as_row, check_offsets, frozen, kept, set_field, trusted
 from meshpart.edges import edges
-from meshpart.errors import ArgumentError, MeshpartWarning
+from meshpart.errors import ArgumentError, warn
 from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.outline import facets
 
 if TYPE_CHECKING:
     import networkx as nx
     import scipy.sparse
+
+    from meshpart.submesh import SubMesh
 
 # What `_core.check_graph` finds, in its order; the names are those of the row and of its entry.
 FLAWS = (
@@ -115,6 +116,7 @@ class Graph(Frozen):
 
     def neighbours(self, vertex: int) -> Ids:
         """Return the neighbours of a vertex, ascending: int64."""
+        vertex = arguments.integer("vertex", vertex, low=0, high=self.n_vertices - 1)
         return self.targets[self.offsets[vertex] : self.offsets[vertex + 1]]
 
     @kept
@@ -131,7 +133,7 @@ class Graph(Frozen):
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the adjacency matrix, entries the edge weights or 1: int64, (n_vertices, n_vertices).
 
-        It shares this graph's arrays, which are read-only.
+        It shares this graph's arrays, which are read-only; only the ones of a graph without edge weights are its own.
         """
         from scipy.sparse import csr_array
 
@@ -171,19 +173,28 @@ class Graph(Frozen):
             negative; all ones, or all True, are none. Entries given twice are added up.
         vertex_weights : array_like of int, (n_vertices,), optional
         """
-        from scipy.sparse import csr_array, issparse
+        from scipy.sparse import coo_array, csr_array, issparse
 
         sparse: bool = issparse(matrix)
         if not sparse or len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ArgumentError(f"the matrix must be sparse and square, got {matrix!r}")
-        rows = csr_array(matrix, copy=True)
-        rows.sum_duplicates()
+        try:  # before SciPy's compiled code sees what may have been changed since it was made
+            own = matrix.copy()
+            if hasattr(own, "check_format"):
+                own.check_format(full_check=True)
+            entries = own.tocoo()
+            weights = _weights("the matrix", entries.data, entries.nnz)  # wide enough to be added up
+            rows = csr_array(coo_array((weights, entries.coords), shape=entries.shape))
+        except ArgumentError:
+            raise
+        except (ValueError, TypeError, IndexError) as error:
+            raise ArgumentError(f"the matrix is no sparse matrix: {error}") from None
         plain = bool(np.all(rows.data == 1))
         return cls(rows.indptr, rows.indices, vertex_weights, None if plain else rows.data)
 
 
 def dual_graph(
-    mesh: Mesh | MeshLike,
+    mesh: Mesh | MeshLike | SubMesh,
     *,
     adjacency: str = "facet",
     edge_weights: str | npt.ArrayLike | None = None,
@@ -191,11 +202,14 @@ def dual_graph(
 ) -> Graph:
     """Return the dual graph of a mesh: its vertices are the cells, row i is cell i.
 
-    Top and free cells are joined; attached cells, which lie in a higher-dimensional one, have empty rows.
+    Top and free cells are joined; attached cells, which lie in a higher-dimensional one, have empty rows. Another
+    partitioner would take these for cells to share out: `Problem.graph`, which a method given as a function sees, has
+    none of them, and their labels then come from the cells that hold them.
 
     Parameters
     ----------
-    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
+    mesh : Mesh, meshio.Mesh, anything with `points` and `cells` alike, or SubMesh
+        Of a part, the graph of its own cells and points, in local order; attached is what was so in the input mesh.
     adjacency : str
         "facet": cells of equal dimension are neighbours when they share a facet, by its corner points; more than two
         cells on a facet all are, and more than 64 are joined in a chain, with a warning. A facet of a d-dimensional
@@ -216,21 +230,17 @@ def dual_graph(
     >>> meshpart.dual_graph(mesh).neighbours(1)
     array([0, 2])
     """
-    mesh = as_mesh(mesh)
+    mesh, kinds = _mesh_and_kinds(mesh)
     workers = arguments.threads(threads)
     arguments.one_of("adjacency", adjacency, ("facet", "point"))
-    if isinstance(edge_weights, str):
-        arguments.one_of("edge_weights", edge_weights, ("points",))
+    if isinstance(edge_weights, str) and edge_weights != "points":
+        raise ArgumentError(f"edge_weights must be 'points' or an array, got {edge_weights!r}")
     if adjacency == "point":
-        offsets, targets = _core.cells_sharing_points(mesh.flat, mesh.kinds, workers)
+        offsets, targets = _core.cells_sharing_points(mesh.flat, kinds, workers)
     else:
-        offsets, targets, n_chained = _core.dual_graph(mesh.flat, facets(mesh), mesh.kinds, workers)
+        offsets, targets, n_chained = _core.dual_graph(mesh.flat, facets(mesh), kinds, workers)
         if n_chained:
-            warnings.warn(
-                f"more than 64 cells lie on each of {n_chained} facets: joined in a chain, not all with each other",
-                MeshpartWarning,
-                stacklevel=2,
-            )
+            warn(f"more than 64 cells lie on each of {n_chained} facets: joined in a chain, not all with each other")
     if edge_weights is None:
         return _trusted(offsets, targets)
     if isinstance(edge_weights, str):
@@ -238,12 +248,13 @@ def dual_graph(
     return Graph(offsets, targets, edge_weights=edge_weights)
 
 
-def point_graph(mesh: Mesh | MeshLike, *, adjacency: str = "edge", threads: int | None = None) -> Graph:
+def point_graph(mesh: Mesh | MeshLike | SubMesh, *, adjacency: str = "edge", threads: int | None = None) -> Graph:
     """Return the graph of a mesh's points: row i is point i. Cells of all dimensions take part.
 
     Parameters
     ----------
-    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
+    mesh : Mesh, meshio.Mesh, anything with `points` and `cells` alike, or SubMesh
+        Of a part, the graph of its own cells and points, in local order; attached is what was so in the input mesh.
     adjacency : str
         "edge": points are neighbours when they follow each other along an edge of a cell: mid-side points lie between
         the corners, and points in faces and bodies have no neighbours.
@@ -251,7 +262,7 @@ def point_graph(mesh: Mesh | MeshLike, *, adjacency: str = "edge", threads: int 
     threads : int, optional
         The graph does not depend on it.
     """
-    mesh = as_mesh(mesh)
+    mesh, _ = _mesh_and_kinds(mesh)
     workers = arguments.threads(threads)
     arguments.one_of("adjacency", adjacency, ("edge", "cell"))
     if adjacency == "cell":
@@ -259,6 +270,19 @@ def point_graph(mesh: Mesh | MeshLike, *, adjacency: str = "edge", threads: int 
     else:
         offsets, targets = _core.point_graph(*edges(mesh), workers)
     return _trusted(offsets, targets)
+
+
+def _mesh_and_kinds(mesh: Mesh | MeshLike | SubMesh) -> tuple[Mesh, npt.NDArray[np.uint8]]:
+    """Return a mesh and the kinds of its cells: those in the input mesh, for a part of one.
+
+    A part without ghosts has its cells in local order, block after block, and its points too.
+    """
+    from meshpart.submesh import SubMesh
+
+    if isinstance(mesh, SubMesh) and mesh.cells.kind is not None:
+        return mesh.mesh, mesh.cells.kind
+    mesh = as_mesh(mesh)
+    return mesh, mesh.kinds
 
 
 def with_vertex_weights(graph: Graph, weights: Ids) -> Graph:
@@ -296,6 +320,7 @@ def _trusted(offsets: Ids, targets: Ids, edge_weights: Ids | None = None, vertex
 def _weights(what: str, values: Any, count: int) -> Ids:
     array: Array = as_array(what, values, ArgumentError)
     if array.dtype.kind in "fb":
+        array = array.astype(np.float64) if array.dtype.kind == "f" else array
         whole = array.astype(np.int64) if array.dtype.kind == "b" or np.all(abs(array) < 2**53) else None
         if whole is None or np.any(whole != array):
             raise ArgumentError(f"{what} must be integers in value")

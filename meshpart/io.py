@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from meshpart import arguments, losses, second_reader
-from meshpart.errors import ArgumentError, FormatError, MeshpartError, MeshpartWarning, MissingDependencyError
+from meshpart.errors import ArgumentError, FormatError, MeshpartError, MissingDependencyError, warn
 from meshpart.formats import Format, find_format
 from meshpart.includes import refuse_odd_includes
 from meshpart.manifest import describe, describe_part
@@ -62,7 +61,7 @@ def read(path: str | os.PathLike[str]) -> Mesh:
     except FormatError as failure:
         mesh, remarks = _read_by_meshioplusplus(file, failure)
     if remarks:
-        warnings.warn(f"{file}: {'; '.join(remarks)}", MeshpartWarning, stacklevel=2)
+        warn(f"{file}: {'; '.join(remarks)}")
     return mesh
 
 
@@ -127,7 +126,7 @@ def write_parts(
             raise FormatError("field_data, block_data or info is too deep for a manifest, or holds itself") from error
         write_manifest(folder, content)
     if loud := [note for note, is_loud in notes.items() if is_loud]:
-        warnings.warn(f"{path}: {'; '.join(loud)}", MeshpartWarning, stacklevel=2)
+        warn(f"{path}: {'; '.join(loud)}")
 
 
 def _existing_file(path: Any) -> Path:

@@ -6,6 +6,7 @@ import codecs
 import os
 import re
 import secrets
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +20,7 @@ from meshpart.errors import ArgumentError, FormatError
 from meshpart.quiet import in_one_line
 
 LINES_AT_ONCE = 1 << 20
+MANY_PARTS = 1000  # for each cell, from where on a label is taken for a mistake
 
 
 def as_labels(labels: Any, n_cells: int, nparts: Any = None) -> tuple[Labels, int]:
@@ -26,7 +28,7 @@ def as_labels(labels: Any, n_cells: int, nparts: Any = None) -> tuple[Labels, in
 
     Parameters
     ----------
-    labels : array_like of int, (n_cells,)
+    labels : array_like of int, (n_cells,), or a sequence with one array for each block
     n_cells : int
     nparts : int, optional
         The highest label + 1 otherwise.
@@ -42,7 +44,7 @@ def as_labels(labels: Any, n_cells: int, nparts: Any = None) -> tuple[Labels, in
     ArgumentError
         If they are no integers, as many as cells, in 0..nparts-1.
     """
-    given = as_array("labels", labels, ArgumentError)
+    given = _flat(labels)
     if given.dtype.kind not in "iu" and given.size > 0:
         raise ArgumentError(f"labels must be integers, got the dtype {given.dtype}")
     if given.shape != (n_cells,):
@@ -54,7 +56,19 @@ def as_labels(labels: Any, n_cells: int, nparts: Any = None) -> tuple[Labels, in
         raise ArgumentError(f"labels: cell {outside} has {given[outside]}, {allowed}")
     if nparts is None:
         most = int(given.max(initial=0)) + 1
+        if most > MANY_PARTS and most // MANY_PARTS > n_cells:
+            raise ArgumentError(
+                f"labels: cell {given.argmax()} has {most - 1}, and there are {n_cells} cells; "
+                f"nparts={most} allows so many empty parts"
+            )
     return given.astype(np.int32), most
+
+
+def _flat(labels: Any) -> Array:
+    """Return labels as an array, also where one is given for each block."""
+    if isinstance(labels, list | tuple) and labels and all(isinstance(entry, np.ndarray) for entry in labels):
+        labels = np.concatenate([np.atleast_1d(entry) for entry in labels])
+    return as_array("labels", labels, ArgumentError)
 
 
 def read_labels(path: str | os.PathLike[str]) -> Labels:
@@ -64,7 +78,7 @@ def read_labels(path: str | os.PathLike[str]) -> Labels:
     ----------
     path : str or path-like
         .npy: a flat NumPy array of integers. .txt: one integer a line; blank lines, and what follows a `#`, are passed
-        over. .epart, or METIS's own .epart.NPARTS: one integer a line.
+        over. .epart, or METIS's own .epart.NPARTS and .part.NPARTS: one integer a line.
 
     Returns
     -------
@@ -104,7 +118,8 @@ def write_labels(path: str | os.PathLike[str], labels: npt.ArrayLike, *, overwri
     Parameters
     ----------
     path : str or path-like
-        .npy for a NumPy array of int32; .txt or .epart (or METIS's .epart.NPARTS) for one integer a line.
+        .npy for a NumPy array of int32; .txt or .epart (or METIS's .epart.NPARTS, .part.NPARTS) for one integer a
+        line.
     labels : array_like of int, (n,)
     overwrite : bool
         Replace a file that is there.
@@ -116,13 +131,15 @@ def write_labels(path: str | os.PathLike[str], labels: npt.ArrayLike, *, overwri
     ArgumentError
         If the path has another suffix, or the labels are none.
     """
-    given = as_array("labels", labels, ArgumentError)
-    checked, _ = as_labels(given, given.size)
+    given = _flat(labels)
+    checked, _ = as_labels(given, given.size, arguments.LARGEST_INT32)
     kind, place = _kind_of(arguments.path(path)), place_for_labels(path, overwrite=overwrite)
     unfinished = place.with_name(f".meshpart-{secrets.token_hex(8)}.labels")
     try:
         with unfinished.open("xb") as stream:
             (_to_npy if kind == ".npy" else _to_text)(stream, checked)
+        if place.exists():
+            shutil.copymode(place, unfinished)
         place_for_labels(path, overwrite=overwrite)
         unfinished.replace(place)
     except OSError as error:
@@ -151,13 +168,13 @@ def place_for_labels(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
 
 
 def _kind_of(path: Path) -> str:
-    """Return .npy, .txt or .epart."""
+    """Return .npy, .txt, or .epart for METIS's files."""
     name = path.name.lower()
-    if re.search(r"\.epart(\.[0-9]+)?$", name):
+    if re.search(r"\.(epart(\.[0-9]+)?|part\.[0-9]+)$", name):
         return ".epart"
     if path.suffix.lower() in (".npy", ".txt"):
         return path.suffix.lower()
-    raise ArgumentError(f"{path}: label files are .npy, .txt or .epart")
+    raise ArgumentError(f"{path}: label files are .npy, .txt or .epart, or METIS's .epart.N and .part.N")
 
 
 def _first_outside(values: Array, count: int) -> int:

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,15 @@ from meshpart.staging import MANIFEST, WHAT
 from meshpart.submesh import SubMesh, run_of
 
 
+class PartLabels(NamedTuple):
+    """What a folder of parts tells of the decomposition."""
+
+    labels: Labels  # (n_cells,)
+    nparts: int
+    asked: dict[str, Any]  # the balance that was asked for, as `partition` took it: what is not in here was not given
+    lost: list[str]  # what was asked for by an array, which the folder does not have
+
+
 def labels_of_parts(parts: Iterable[SubMesh], n_cells: int) -> Labels:
     """Return the labels that all parts of a mesh were built along: int32, (n_cells,)."""
     labels = np.zeros(n_cells, np.int32)
@@ -30,7 +39,7 @@ def labels_of_parts(parts: Iterable[SubMesh], n_cells: int) -> Labels:
     return labels
 
 
-def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> tuple[Labels, int]:
+def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> PartLabels:
     """Read the labels of a mesh from a folder that `write_parts` wrote.
 
     Parameters
@@ -38,11 +47,6 @@ def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> tuple[Labels, 
     path : str or path-like
     mesh : Mesh
         What the parts were made from.
-
-    Returns
-    -------
-    labels : ndarray of int32, (n_cells,)
-    nparts : int
 
     Raises
     ------
@@ -73,7 +77,10 @@ def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> tuple[Labels, 
         raise FormatError(f"{folder}: no part owns {len(unowned)} of the cells, the first is cell {unowned[0]}")
     if manifest["run"] != run_of(mesh, labels, nparts):
         raise ArgumentError(f"{folder}: the parts were made from another mesh: as many cells, but not the same")
-    return labels, nparts
+    given = {name: manifest.get(name) for name in ("weights", "edge_weights", "imbalance", "keep_together")}
+    lost = [name for name, value in given.items() if value == "array"]
+    asked = {name: value for name, value in given.items() if value is not None and name not in lost}
+    return PartLabels(labels, nparts, asked, lost)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

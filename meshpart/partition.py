@@ -53,11 +53,11 @@ def partition_labels(
         Of "kahip", how much time to take for fewer cut facets: "fast", "eco" or "strong"; "fastsocial", "ecosocial" and
         "strongsocial" are meant for graphs that are no meshes.
     imbalance : float
-        How much heavier than the mean the heaviest part may be, 0.03 is three per cent: no part weighs more than
-        (1 + imbalance) * ceil(total / nparts), or, where units are too heavy for that, more than the mean and
-        (1 - 1/nparts) times the heaviest unit; then there is one warning.
+        How much heavier than the mean the heaviest part may be, 0.03 is three per cent. Sought is that no part weighs
+        more than (1 + imbalance) * ceil(total / nparts); promised is that none weighs more than that or than the mean
+        plus (1 - 1/nparts) times the heaviest unit, whichever is more. One warning says if what is sought is missed.
     seed : int
-        For methods that draw at random; "sfc" does not.
+        For methods that draw at random, as "kahip" does; "sfc" does not.
     weights : array_like (n_cells,), str, or dict, optional
         The load of each cell: an array, or one for each block; the name of a cell_data array; or a dict by cell type or
         cell set (cells that it does not name weigh 1, a set beats a type). Attached cells carry no load.
@@ -65,7 +65,8 @@ def partition_labels(
         What cutting an edge of the dual graph costs, as `dual_graph` takes it; 1 otherwise.
     keep_together : array_like of int (n_cells,), str, or list of str, optional
         Groups of cells that get one label: group numbers with -1 for none; or names, each of a cell set, which is a
-        group, or of a cell_data array of group numbers.
+        group, or of a cell_data array of group numbers. Groups that share a cell are one. A group that names an
+        attached cell holds the cells that it is attached to.
     repair : bool
         Whether to repair what the method left: fill empty parts, move units out of parts that are too heavy, and hand
         the fragments that a graph method leaves to the neighbour that they touch most.

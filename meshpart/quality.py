@@ -39,17 +39,19 @@ class Quality(Frozen):
       for each of the cells 1, 2 and 3, so 3. It is what a solver sends that exchanges one value a cell across facets.
     - **Imbalance**: the heaviest part over the mean part, less 1. Here the parts weigh 3 and 1 and the mean is 2: 0.5.
       Attached cells weigh nothing. The same of cells and of owned points, with counts instead of weights.
-    - **Bound**: the weight that a part should not exceed, (1 + imbalance asked for) * ceil(total weight / nparts).
-      Where single cells, or groups that stay together, are heavy, no labels may keep it. The **guarantee** is what
-      methods promise: the bound, or the mean plus (1 - 1/nparts) times the heaviest of these, whichever is more.
+    - **Bound**: the weight that a part should not exceed, (1 + imbalance asked for) * ceil(total weight / nparts). It
+      rounds up to a multiple of what all weights are multiples of. Where single cells, or groups that stay together,
+      are heavy, no labels may keep it. The **guarantee** is what methods promise: the bound, or the mean plus
+      (1 - 1/nparts) times the heaviest of these, whichever is more.
     - **Shared points**: points whose cells lie in more than one part: 4, 5 and 7, so 3.
 
     And of each part:
 
     - **weight**, **cells**, **points**: what it owns. A point belongs to the part that owns most of the cells on it,
       the lowest part on a tie. Part 0 owns all points but 8: of 5 and 7 the parts own one cell each.
-    - **ghosts**: cells of other parts that share a point with one of its cells, which is one layer of ghosts: part 0
-      has cell 3, part 1 has the cells 0, 1 and 2. Their sum is the communication volume over cells that share a point.
+    - **ghosts**: cells of other parts that share a point with one of its cells, which one layer of ghosts would be: of
+      part 0 it is cell 3, of part 1 the cells 0, 1 and 2. Their sum is the communication volume over cells that share a
+      point.
     - **neighbours**: the parts that these ghosts belong to.
     - **components**: the pieces into which its top and free cells fall in the dual graph: one each. Cells that touch in
       a point alone are not joined.
@@ -69,11 +71,11 @@ class Quality(Frozen):
     cell_imbalance, point_imbalance : float
         The same by the number of cells, and of owned points.
     bound : float
-        The weight that was sought for the heaviest part, in the units of the weights.
+        The weight that is sought for the heaviest part, in the units of the weights.
     guarantee : float
         The weight that is promised for it.
     within_bound : bool
-        Whether the heaviest part is within `bound`, compared as integers.
+        Whether the heaviest part is within `bound`, compared exactly.
     shared_points : int
         Points whose cells lie in more than one part.
     part_weights : ndarray of float64, (nparts,)
@@ -118,8 +120,11 @@ class Quality(Frozen):
         return "\n".join([*self._summary(), "", *table("part", self._columns())])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it: the quotient graph as a list of (part, part, weight of the cut)."""
-        columns = {name: values.tolist() for name, values in self._columns().items()}
+        """Return all of it as JSON has it: the quotient graph as a list of (part, part, weight of the cut).
+
+        None stands for what is beyond floating point.
+        """
+        columns = {name: list(map(_finite, values.tolist())) for name, values in self._columns().items()}
         lower = np.repeat(np.arange(self.nparts), np.diff(self.quotient.offsets))
         edges = np.stack([lower, self.quotient.targets, self.quotient.flat.edge_weights], axis=1)
         return {
@@ -131,8 +136,8 @@ class Quality(Frozen):
             "imbalance": self.imbalance,
             "cell_imbalance": self.cell_imbalance,
             "point_imbalance": self.point_imbalance,
-            "bound": self.bound,
-            "guarantee": self.guarantee,
+            "bound": _finite(self.bound),
+            "guarantee": _finite(self.guarantee),
             "within_bound": self.within_bound,
             "shared_points": self.shared_points,
             "parts": [
@@ -273,7 +278,11 @@ def _imbalance(heaviest: int, total: int, nparts: int) -> float:
     return float(Fraction(heaviest * nparts, total) - 1) if total else 0.0
 
 
-def _in_units(weight: int, unit: float) -> float:
+def _finite(number: float) -> float | None:
+    return number if np.isfinite(number) else None
+
+
+def _in_units(weight: Fraction, unit: float) -> float:
     try:
         return float(weight * Fraction(unit))
     except OverflowError:  # of an imbalance without measure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from meshpart import arguments
 from meshpart.arrays import Ids, Labels, as_array
 from meshpart.balance import Bounds, Repair, bounds, repair
-from meshpart.errors import ArgumentError, MeshpartWarning, MethodError
+from meshpart.errors import ArgumentError, MethodError, warn
 from meshpart.mesh import Mesh
 from meshpart.methods import GRAPH_METHODS, HOLD_GUARANTEE, MODES, Method, Problem, choose
 from meshpart.units import Units
@@ -43,6 +42,7 @@ def solve(
 ) -> Solution:
     """Check the options, run the method, repair its labels, and warn of what could not be met."""
     nparts = arguments.integer("nparts", nparts, low=1)
+    repaired, allow_empty = arguments.flag("repair", repaired), arguments.flag("allow_empty", allow_empty)
     name, run = choose(method)
     units = Units.of(mesh, keep_together)
     if nparts > max(units.count, 1) and not allow_empty:
@@ -108,16 +108,17 @@ def _repaired(labels: Labels, problem: Problem, limits: Bounds, name: str) -> tu
 def _warn(labels: Labels, problem: Problem, limits: Bounds, nparts: int) -> None:
     """Warn once of parts that are empty, which only an unrepaired method leaves, or too heavy."""
     found = []
+    unit = 1.0 if problem.cell_weights is None else problem.cell_weights.unit
     empty = np.flatnonzero(np.bincount(labels, minlength=problem.nparts) == 0)
     if len(empty):
         found.append(f"{len(empty)} of {nparts} parts are empty, the first is part {empty[0]}")
     loads = _loads(labels, problem)
     heaviest, load = int(loads.argmax()), int(loads.max())
     if load > limits.sought:
-        unit = 1.0 if problem.cell_weights is None else problem.cell_weights.unit
         found.append(
-            f"part {heaviest} weighs {load * unit:g}, more than the {limits.sought * unit:g} that an "
-            f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts"
+            f"part {heaviest} weighs {load * unit:.10g}, more than the {float(limits.sought) * unit:.10g} that an "
+            f"imbalance of {float(problem.imbalance):g} allows for {nparts} parts; the heaviest cell or group weighs "
+            f"{problem.heaviest * unit:.10g}, and {float(limits.guaranteed) * unit:.10g} is what is promised then"
         )
     if found:
-        warnings.warn("; ".join(found), MeshpartWarning, stacklevel=4)
+        warn("; ".join(found))

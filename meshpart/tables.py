@@ -36,12 +36,17 @@ def table(title: str, columns: Mapping[str, npt.NDArray[Any]]) -> list[str]:
         for number, values in enumerate(zip(*columns.values(), strict=True)):
             rows.append([str(number), *map(_text, values)])
     for name, pick in (("least", np.min), ("mean", np.mean), ("most", np.max)):
-        rows.append([name, *(_text(pick(values)) for values in columns.values())])
+        with np.errstate(over="ignore"):
+            rows.append([name, *(_text(pick(values)) for values in columns.values())])
     return _aligned(rows)
 
 
 def _text(value: Any) -> str:
-    return f"{value:.10g}"
+    if not isinstance(value, np.floating):
+        return str(value)
+    if value and not 0.01 <= abs(value) < 1e15:
+        return f"{value:.4g}"
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

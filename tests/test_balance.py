@@ -78,14 +78,14 @@ def repaired(graph, labels, nparts, imbalance=Fraction(0), *, absorb=False):
 # -- the bounds ---------------------------------------------------------------------------------------------
 
 
-def test_bounds_are_the_floors_of_the_exact_ones():
+def test_bounds_are_exact():
     # W = 115, 4 parts: ceil 29, 1.03 * 29 = 29.87; 115/4 + 3/4 * 100 = 103.75
-    assert bounds(115, 100, 4, Fraction("0.03")) == Bounds(29, 103)
-    assert bounds(12, 1, 4, Fraction(0)) == Bounds(3, 3)
-    assert bounds(13, 1, 4, Fraction(0)) == Bounds(4, 4)  # 13/4 + 3/4 = 4
-    assert bounds(100, 1, 2, Fraction(1)) == Bounds(100, 100)
+    assert bounds(115, 100, 4, Fraction("0.03")) == Bounds(Fraction("29.87"), Fraction("103.75"))
+    assert bounds(12, 1, 4, Fraction(0)) == Bounds(Fraction(3), Fraction("3.75"))
+    assert bounds(13, 1, 4, Fraction(0)) == Bounds(Fraction(4), Fraction(4))  # 13/4 + 3/4 = 4
+    assert bounds(100, 1, 2, Fraction(1)) == Bounds(Fraction(100), Fraction(100))
     assert bounds(2**61, 1, 2, Fraction("0.5")) == Bounds(3 * 2**59, 3 * 2**59)
-    assert bounds(2**61 + 1, 1, 3, Fraction(1, 3)).sought == 4 * -(-(2**61 + 1) // 3) // 3
+    assert bounds(2**61 + 1, 1, 3, Fraction(1, 3)).sought == Fraction(4, 3) * -(-(2**61 + 1) // 3)
 
 
 # -- small ones, by hand ------------------------------------------------------------------------------------

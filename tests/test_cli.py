@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from meshes import quads, quads_with_lines
 
-from meshpart import partition_labels, quality, read, read_labels, write_labels
+from meshpart import partition, partition_labels, quality, read, read_labels, write_labels, write_parts
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "bracket.msh"
 
@@ -139,7 +139,7 @@ def test_balance_is_judged_by_what_is_asked(run, mesh_path, tmp_path):
     def told(*options):
         return json.loads(run("quality", mesh_path, "l.txt", "--json", *options).stdout)
 
-    assert (told()["imbalance"], told()["within_bound"], told()["bound"]) == (0.5, False, 2.0)
+    assert (told()["imbalance"], told()["within_bound"], told()["bound"]) == (0.5, False, 2.06)
     assert (told("--imbalance", 0.5)["within_bound"], told("--imbalance", 0.5)["bound"]) == (True, 3.0)
     assert told("--weights", "load")["imbalance"] == 0.0
     assert told("--imbalance", 0)["guarantee"] == 2.0
@@ -174,6 +174,25 @@ def test_a_folder_of_parts_gives_its_labels_back(run, tmp_path, form):
     assert (tmp_path / "again.npy").read_bytes() == (tmp_path / "l.npy").read_bytes()
 
 
+def test_a_folder_is_judged_by_the_balance_it_was_made_with(run, mesh_path):
+    made = run("partition", mesh_path, 2, "-o", "out", "--weights", "load", "--imbalance", "0", "--json")
+    judged = json.loads(run("quality", mesh_path, "out", "--json").stdout)
+    assert judged["parts"] == json.loads(made.stdout)["parts"]
+    assert [part["weight"] for part in judged["parts"]] == [3, 3]
+    assert (judged["bound"], judged["within_bound"]) == (3, True)
+    otherwise = json.loads(run("quality", mesh_path, "out", "--weights", "quad=2", "--json").stdout)
+    assert sorted(part["weight"] for part in otherwise["parts"]) == [2, 6]
+
+
+def test_weights_that_a_folder_does_not_hold_are_missed_aloud(run, mesh_path, tmp_path):
+    mesh = read(mesh_path)
+    write_parts(partition(mesh, 2, weights=[3, 1, 1, 1]), tmp_path / "out", format="vtu")
+    done = run("quality", mesh_path, "out")
+    assert done.returncode == 0
+    assert done.stderr == ("warning: out was made with weights from an array, which it does not hold: judged without\n")
+    assert run("quality", mesh_path, "out", "--weights", "load").stderr == ""
+
+
 @pytest.mark.parametrize("command", [["partition", "-o", "out"], ["labels", "-o", "out.npy"]])
 @pytest.mark.parametrize(
     "option",
@@ -184,6 +203,9 @@ def test_a_folder_of_parts_gives_its_labels_back(run, tmp_path, form):
         ["--weights", "load"],
         ["--keep-together", "column"],
         ["--allow-empty"],
+        ["--mode", "eco"],
+        ["--edge-weights", "points"],
+        ["--no-repair"],
     ],
 )
 def test_given_labels_and_a_method_contradict_each_other(run, mesh_path, tmp_path, command, option):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import meshes as drawn
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import meshpart
-from meshpart import ArgumentError, Graph, Mesh, MeshpartWarning, dual_graph, point_graph
+from meshpart import ArgumentError, Graph, Mesh, MeshpartWarning, dual_graph, point_graph, split
 
 
 def edges(graph):
@@ -62,7 +63,7 @@ def test_hanging_nodes_join_nothing():
 
 
 def test_the_same_quad_twice_is_one_edge():
-    assert edges(dual_graph(drawn.twice_the_same_quad()))[0] == (0, 1)
+    assert edges(dual_graph(drawn.twice_the_same_quad())) == [(0, 1)]
 
 
 def test_polyhedra_and_polygons_meet_cells_of_other_types():
@@ -145,10 +146,25 @@ def test_many_beams_at_a_point_of_many_triangles_are_joined_without_a_square():
     mesh = Mesh(np.concatenate([fan.points, far]), [*fan.blocks, ("line", beams)])
     with pytest.warns(MeshpartWarning, match="each of 2 facets"):  # the beams among themselves, and with the fan
         graph = dual_graph(mesh)
-    across = [(a, b) for a, b in edges(graph) if a < 100 <= b]
-    assert {a for a, _ in across} == set(range(100))
-    assert {b for _, b in across} == set(range(100, 300))
-    assert len(across) <= 300
+    # Triangle i meets line i and line i + 1, until the triangles end: the last one meets all lines that are left.
+    stairs = [*((i, 100 + i) for i in range(100)), *((i, 101 + i) for i in range(100))]
+    expected = {*stairs, *((99, 100 + k) for k in range(101, 200))}
+    assert {(a, b) for a, b in edges(graph) if a < 100 <= b} == expected
+
+
+@pytest.mark.parametrize(("shells", "beams", "chains"), [(32, 32, 0), (33, 32, 1), (1, 64, 0), (64, 1, 0), (65, 1, 0)])
+def test_shells_and_beams_at_a_point_are_all_joined_up_to_64_of_them(shells, beams, chains):
+    # Shells that share the point 0 alone, and beams from there.
+    n = 1 + 2 * shells
+    points = np.random.default_rng(0).random((n + beams, 3))
+    triangles = [[0, 1 + 2 * k, 2 + 2 * k] for k in range(shells)]
+    mesh = Mesh(points, [("triangle", triangles), ("line", [[0, n + k] for k in range(beams)])])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        graph = dual_graph(mesh)
+    across = [(a, b) for a, b in edges(graph) if a < shells <= b]
+    assert len(across) == (shells + beams - 1 if chains else shells * beams)
+    assert len(told) == chains  # up to 64 beams are paired among themselves
 
 
 def test_renumbering_cells_renumbers_the_graph():
@@ -218,8 +234,22 @@ def test_edge_weights_may_be_given_and_are_checked():
 def test_an_unknown_adjacency_is_refused(call):
     with pytest.raises(ArgumentError, match="adjacency must be one of"):
         call(drawn.quads(1, 1), adjacency="face")
-    with pytest.raises(ArgumentError, match="edge_weights must be one of points, got 'area'"):
+    with pytest.raises(ArgumentError, match="edge_weights must be 'points' or an array, got 'area'"):
         dual_graph(drawn.quads(1, 1), edge_weights="area")
+
+
+@given(drawn.meshes(), st.data())
+def test_of_a_part_the_graphs_are_in_local_order_and_know_what_was_attached(mesh, data):
+    labels, nparts = data.draw(drawn.labels_of(mesh.n_cells))
+    whole, rows = slow.dual_edges(mesh), slow.rows_of(mesh)
+    for part in split(mesh, labels, nparts):
+        local = {int(cell): number for number, cell in enumerate(part.cells.global_ids)}
+        within = {(local[a], local[b]) for a, b in whole if a in local and b in local}
+        assert slow.edges_of(dual_graph(part)) == within
+        points = part.points.global_ids.tolist()
+        along = slow.edges_of(point_graph(part, adjacency="cell"))
+        pairs = {pair for cell in local for pair in combinations(sorted(set(rows[cell])), 2)}
+        assert {tuple(sorted((points[a], points[b]))) for a, b in along} == pairs
 
 
 # -- graphs from elsewhere ----------------------------------------------------------------------------------
@@ -317,14 +347,52 @@ def test_from_scipy_takes_square_sparse_matrices_only(matrix):
         Graph.from_scipy(matrix)
 
 
+def test_from_scipy_survives_a_matrix_that_was_spoilt():
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    spoilt = []
+    for form in (scipy.sparse.csr_array, scipy.sparse.csc_array):
+        for offsets in ([0, 1, 100, 4], [0, -5, 3, 4], [0, 1, 3]):
+            spoilt.append(form(path))
+            spoilt[-1].indptr = np.array(offsets, np.int32)
+        for indices in ([1, 0, 7, 1], [1, 0, -1, 1]):
+            spoilt.append(form(path))
+            spoilt[-1].indices = np.array(indices, np.int32)
+    spoilt.append(scipy.sparse.coo_array(path))
+    spoilt[-1].coords[0][0] = 2**30
+    for matrix in spoilt:
+        with pytest.raises(ArgumentError, match="no sparse matrix"):
+            Graph.from_scipy(matrix)
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(200, np.uint8), (100, np.int8), (2**31 - 1, np.int32)])
+def test_entries_given_twice_are_added_up_without_wrapping(value, dtype):
+    ends = ([0, 0, 1, 1], [1, 1, 0, 0])
+    matrix = scipy.sparse.coo_array((np.array([value] * 4, dtype), ends), shape=(2, 2))
+    assert Graph.from_scipy(matrix).edge_weights.tolist() == [2 * value] * 2
+
+
+def test_entries_that_cancel_or_overflow_are_refused():
+    ends = ([0, 0, 1, 1], [1, 1, 0, 0])
+    for values in ([2, -2, 2, -2], [2**62] * 4):
+        matrix = scipy.sparse.coo_array((np.array(values), ends), shape=(2, 2))
+        with pytest.raises(ArgumentError):
+            Graph.from_scipy(matrix)
+
+
 def test_from_scipy_leaves_the_matrix_as_it_is():
     indices = np.array([2, 1, 1, 0, 0])  # row 0 is unsorted and names 1 twice
-    matrix = scipy.sparse.csr_array((np.array([1.0, 0.5, 0.5, 1.0, 1.0]), indices, [0, 3, 4, 5]), shape=(3, 3))
+    matrix = scipy.sparse.csr_array((np.array([1.0, 1.0, 1.0, 2.0, 1.0]), indices, [0, 3, 4, 5]), shape=(3, 3))
     before = matrix.copy()
     graph = Graph.from_scipy(matrix)
     assert edges(graph) == [(0, 1), (0, 2)]
     assert_array_equal(matrix.indices, before.indices)
     assert matrix.nnz == 5
+
+
+@pytest.mark.parametrize("vertex", [-1, 2, 2.0, True])
+def test_a_vertex_that_is_none_has_no_neighbours_but_an_error(vertex):
+    with pytest.raises(ArgumentError, match=r"vertex must be (between 0 and 1|an integer), got"):
+        Graph([0, 1, 2], [1, 0]).neighbours(vertex)
 
 
 def test_a_graph_is_frozen():

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from meshpart import ArgumentError, MeshError, MeshpartError, MethodError, _core
 from meshpart.graph import Graph
-from meshpart.methods.kahip import HELPER, LARGEST_SUM, MODES, _capped, _loads, _scaled, kahip
+from meshpart.methods.kahip import HELPER, LARGEST_SUM, MODES, _capped, _edges, _loads, _scaled, asked_imbalance, kahip
 
 BROKEN = {"off the end": [1, 2], "negative": [1, -1]}
 
@@ -93,6 +93,22 @@ def test_no_imbalance_ends() -> None:
 def test_the_imbalance_that_KaHIP_gets_is_neither_tiny_nor_huge(imbalance: Fraction) -> None:
     loads = np.bincount(cut(grid(40, 40), 4, imbalance=imbalance), minlength=4)
     assert 400 <= loads.max() <= 480
+
+
+@pytest.mark.parametrize(
+    ("allowed", "asked"), [(0, 0.02), ("0.01", 0.02), ("0.03", 0.03), ("0.5", 0.2), (10**400, 0.2)]
+)
+def test_the_repair_keeps_what_is_tight_and_more_than_a_fifth_gains_nothing(allowed: int | str, asked: float) -> None:
+    assert asked_imbalance(min(Fraction(allowed), Fraction(10**300))) == asked
+
+
+def test_edges_without_weight_are_left_out() -> None:
+    path = graph(4, [[0, 1], [1, 2], [2, 3]], [5, 0, 7])
+    offsets, targets, weights = _edges(path)
+    assert offsets.tolist() == [0, 1, 2, 3, 4]
+    assert targets.tolist() == [1, 0, 3, 2]
+    assert weights is not None
+    assert weights.tolist() == [5, 5, 7, 7]
 
 
 @pytest.mark.parametrize("nparts", [0, -1, 17, -(2**31)])

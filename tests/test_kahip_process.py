@@ -300,6 +300,21 @@ os.kill(forked, signal.SIGKILL)
     assert output(code) == ["1", "same", "0"]
 
 
+def test_a_daemon_thread_in_a_call_ends_with_its_process() -> None:
+    code = """
+import meshes, meshpart
+mesh = meshes.quads(200, 200)
+def for_ever(call):
+    while True:
+        call()
+for call in (lambda: cut(grid(200, 200), 64, mode="strong"), lambda: meshpart.dual_graph(mesh)):
+    threading.Thread(target=for_ever, args=[call], daemon=True).start()
+time.sleep(0.3)
+"""
+    for _ in range(3):
+        assert output(code) == []
+
+
 def test_calls_leave_no_descriptor_no_process_and_no_memory() -> None:
     code = """
 square, before = grid(12, 12), descriptors()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -281,3 +282,32 @@ def test_checked_labels_are_a_copy() -> None:
     assert checked.tolist() == LABELS
     assert as_labels(LABELS, 5, 7)[1] == 7
     assert as_labels([], 0)[1] == 1
+
+
+def test_labels_may_come_block_by_block():
+    by_block = [np.array([0, 1]), np.array([1, 2], np.int8)]
+    labels, nparts = as_labels(by_block, 4)
+    assert (labels.tolist(), labels.dtype, nparts) == ([0, 1, 1, 2], np.int32, 3)
+    with pytest.raises(ArgumentError, match=r"shape \(5,\), got \(4,\)"):
+        as_labels(by_block, 5)
+
+
+def test_metis_names_of_files_are_known(tmp_path):
+    for name in ("mesh.epart.3", "mesh.graph.part.3"):
+        write_labels(tmp_path / name, [2, 0, 1])
+        assert (tmp_path / name).read_text() == "2\n0\n1\n"
+        assert read_labels(tmp_path / name).tolist() == [2, 0, 1]
+
+
+def test_replacing_a_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "labels.npy"
+    write_labels(path, [1])
+    path.chmod(0o600)
+    write_labels(path, [2], overwrite=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_stray_label_is_no_order_for_millions_of_parts():
+    with pytest.raises(ArgumentError, match="cell 1 has 2147483646, and there are 3 cells; nparts=2147483647 allows"):
+        as_labels([0, 2**31 - 2, 1], 3)
+    assert as_labels([0, 2999, 1], 3)[1] == 3000

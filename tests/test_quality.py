@@ -203,7 +203,7 @@ def test_an_imbalance_is_the_decimal_that_it_is_written_as() -> None:
 def test_bounds_and_weights_are_in_the_units_of_the_weights() -> None:
     found = quality(quads(4, 1), [0, 0, 1, 1], weights=[0.25, 0.25, 0.25, 0.75], imbalance=0.5)
     assert found.part_weights.tolist() == [0.5, 1.0]
-    assert (found.bound, found.guarantee) == (1.0, 1.0)  # in quarters 1.5 * 3 = 4.5 and 3 + 3 / 2, rounded down
+    assert (found.bound, found.guarantee) == (1.125, 1.125)  # in quarters 1.5 * 3 = 4.5 and 3 + 3 / 2
     assert found.imbalance == 1 / 3
     assert found.within_bound
 
@@ -218,10 +218,10 @@ def test_equal_weights_keep_their_unit(weight: float) -> None:
 
 
 def test_the_guarantee_looks_at_the_heaviest_group() -> None:
-    # without groups: mean 2, half of the heaviest 1; with cells 0..2 together: 2 + 3 / 2, rounded down
-    assert quality(strip(4), [0, 1, 1, 1], imbalance=0).guarantee == 2
+    # without groups: mean 2, half of the heaviest 1; with cells 0..2 together: 2 + 3 / 2
+    assert quality(strip(4), [0, 1, 1, 1], imbalance=0).guarantee == 2.5
     grouped = quality(strip(4), [0, 0, 0, 1], imbalance=0, keep_together=[0, 0, 0, -1])
-    assert (grouped.guarantee, grouped.bound) == (3, 2)
+    assert (grouped.guarantee, grouped.bound) == (3.5, 2)
     heavy = quality(quads(4, 4), in_turn(quads(4, 4)), weights=[100] + [1] * 15, imbalance=0)
     assert (heavy.bound, heavy.guarantee) == (39, 105)  # ceil(115 / 3), 38.33 + 66.67
 
@@ -364,7 +364,7 @@ def test_the_text_says_the_summary_and_then_every_part() -> None:
     assert text[0] == "4 cells and 10 points in 2 parts"
     assert [line.split()[-1] for line in text[1:4]] == ["1", "2", "2"]
     assert "0.00 % by weight, 50.00 % by cells, 20.00 % by points" in text[4]
-    assert text[5].endswith("3, within the bound of 3")
+    assert text[5].endswith("3, within the bound of 3.09")
     assert [line.split() for line in text[7:]] == [
         ["part", "weight", "cells", "points", "ghosts", "neighbours", "components"],
         ["0", "3", "1", "4", "1", "1", "1"],
@@ -419,3 +419,11 @@ def test_what_is_no_mesh_is_refused() -> None:
 
 def test_an_imbalance_without_measure_is_no_error() -> None:
     assert quality(strip(4), [0, 0, 0, 0], imbalance=1e308).within_bound
+
+
+def test_what_is_beyond_floating_point_is_null_in_json_and_no_warning() -> None:
+    found = quality(strip(3), [0, 1, 2], weights=[1.7e308, 1.7e308, 1e308], imbalance=0)
+    assert "inf" in str(found)
+    vast = quality(strip(3), [0, 0, 0], weights=[1.7e308, 1.7e308, 1e308], imbalance=0).to_dict()
+    assert (vast["bound"], vast["parts"][0]["weight"]) == (None, None)
+    json.loads(json.dumps(vast, allow_nan=False))

@@ -235,8 +235,10 @@ def test_one_warning_comes_just_when_the_imbalance_is_not_kept(
 
 
 def test_the_warning_speaks_in_the_units_of_the_caller() -> None:
-    # W = 1.75 / 2, in units of 0.25: ceil(7 / 2) = 4, so that 1.1 * 4 = 4.4 and so 4 units are allowed.
-    with pytest.warns(MeshpartWarning, match=r"part 1 weighs 1\.25, more than the 1 that an imbalance of 0\.1 allows"):
+    # W = 1.75 / 2, in units of 0.25: ceil(7 / 2) = 4, so that 1.1 * 4 * 0.25 = 1.1 is allowed.
+    with pytest.warns(
+        MeshpartWarning, match=r"part 1 weighs 1\.25, more than the 1\.1 that an imbalance of 0\.1 allows"
+    ):
         sfc_labels(strip(3), 2, weights=[0.25, 0.25, 1.25], imbalance=0.1)
 
 

@@ -4,10 +4,16 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
+
+#ifdef __GLIBCXX__
+#include <cxxabi.h>
+#endif
 
 #include "core/csr.hpp"
 #include "core/graph.hpp"
@@ -98,10 +104,26 @@ struct OutlineArgument {
 };
 
 // Calls without the interpreter's lock.
+//
+// When the interpreter ends, whoever takes the lock is ended as a thread, by unwinding its stack (before Python 3.14).
+// That must neither begin in a destructor, as that of pybind11's gil_scoped_release, nor be caught for good.
 template <class Call>
 auto released(Call&& call) {
-    const py::gil_scoped_release release;
-    return call();
+    std::exception_ptr error;
+    std::optional<decltype(call())> result;
+    PyThreadState* const state = PyEval_SaveThread();
+    try {
+        result.emplace(call());
+#ifdef __GLIBCXX__
+    } catch (const abi::__forced_unwind&) {
+        throw;
+#endif
+    } catch (...) {
+        error = std::current_exception();
+    }
+    PyEval_RestoreThread(state);
+    if (error) std::rethrow_exception(error);
+    return std::move(*result);
 }
 
 }  // namespace meshpart::bindings

@@ -35,8 +35,10 @@ void bind_mesh(py::module_& m) {
         [](const Array<index_t>& cells, const Array<index_t>& rows, const Array<index_t>& parent_offsets,
            const Array<index_t>& parents, const Array<part_t>& labels) {
             std::vector<part_t> result(labels.data(), labels.data() + labels.size());
-            released([&] { label_attached(span(cells), span(rows), csr(parent_offsets, parents), result); });
-            return array(std::move(result));
+            return array(released([&] {
+                label_attached(span(cells), span(rows), csr(parent_offsets, parents), result);
+                return std::move(result);
+            }));
         },
         py::arg("cells").noconvert(), py::arg("rows").noconvert(), py::arg("parent_offsets").noconvert(),
         py::arg("parents").noconvert(), py::arg("labels").noconvert());

@@ -21,7 +21,7 @@ from meshpart.io import read, write_parts
 from meshpart.labels import as_labels, place_for_labels, read_labels, write_labels
 from meshpart.mesh import Mesh
 from meshpart.methods import choose
-from meshpart.part_labels import labels_of_parts, read_part_labels
+from meshpart.part_labels import PartLabels, labels_of_parts, read_part_labels
 from meshpart.partition import partition, partition_labels, split
 from meshpart.quality import Quality, quality
 
@@ -66,7 +66,9 @@ def partition_command(
         write_parts(parts, output, format=file_format, overwrite=overwrite, progress=advance)
     made = parts[0].provenance
     result = {"mesh": mesh_path, "out": output, "method": made.method, "seed": made.seed, **found.to_dict()}
-    how_cut = f"by {made.method}" if labels_path is None else f"along {labels_path}"
+    how_cut = (
+        f"by {made.method}" + (f" ({made.mode})" if made.mode else "") if given is None else f"along {labels_path}"
+    )
     show(result, [*str(found).splitlines(), f"cut {how_cut}, written to {output}"], as_json=as_json)
 
 
@@ -118,15 +120,18 @@ def read_mesh(path: str) -> Mesh:
         return read(path)
 
 
-def read_labels_or_parts(path: str, mesh: Mesh) -> tuple[Labels, int | None]:
-    """Read labels from a file or a folder of parts, and of the latter the number of parts."""
+def read_labels_or_parts(path: str, mesh: Mesh) -> tuple[Labels, PartLabels | None]:
+    """Read labels from a file or a folder of parts, and of the latter what else it tells."""
     with step(f"reading {path}"):
-        return read_part_labels(path, mesh) if Path(path).is_dir() else (read_labels(path), None)
+        if not Path(path).is_dir():
+            return read_labels(path), None
+        found = read_part_labels(path, mesh)
+        return found.labels, found
 
 
 def judge(mesh: Mesh, labels: Labels, nparts: int | None, threads: int | None, how: dict[str, Any]) -> Quality:
     """Return the quality of labels by the balance that was asked for."""
-    asked = {name: how[name] for name in ("weights", "edge_weights", "imbalance", "keep_together") if name in how}
+    asked = {name: how[name] for name in ("weights", "edge_weights", "imbalance", "keep_together")}
     with step("measuring the quality"):
         return quality(mesh, labels, nparts, threads=threads, **asked)
 

@@ -48,13 +48,23 @@ def _groups(_: object, __: object, given: tuple[str, ...]) -> str | list[str] | 
 _option = partial(click.option, cls=_MethodOption)
 
 BALANCE = (
-    _option("--imbalance", default=0.03, show_default=True, help="How far the heaviest part may exceed the mean."),
+    _option(
+        "--imbalance",
+        default=0.03,
+        show_default=True,
+        help="How far the heaviest part may exceed the mean, 0.03 is 3 %.",
+    ),
     _option(
         "--weights",
         multiple=True,
         callback=_weights,
         metavar="NAME|KEY=NUMBER",
         help="The load of cells: the name of a cell_data array, or a cell type or set and its number (repeatable).",
+    ),
+    _option(
+        "--edge-weights",
+        metavar="points",
+        help="What cutting a facet costs: 'points' for the number of its points; 1 otherwise.",
     ),
     _option(
         "--keep-together",
@@ -72,13 +82,8 @@ METHOD = (
         show_default=True,
         help=f"Of kahip, how much time to take: one of {', '.join(MODES)}.",
     ),
-    _option("--seed", default=0, show_default=True, help="For methods that draw at random."),
+    _option("--seed", default=0, show_default=True, help="For methods that draw at random, as kahip does."),
     *BALANCE,
-    _option(
-        "--edge-weights",
-        metavar="points",
-        help="What cutting a facet costs: 'points' for the number of its points; 1 otherwise.",
-    ),
     _option("--no-repair", "repair", flag_value=False, default=True, help="Take the method's labels as they are."),
     _option("--allow-empty", is_flag=True, help="Allow more parts than cells; the highest stay empty."),
 )
@@ -105,12 +110,18 @@ def method_options(command: Command) -> Command:
     return _with(METHOD, command)
 
 
+def given_options() -> set[str]:
+    """Return the names of the arguments and options that the command line gives a value."""
+    context = click.get_current_context()
+    names = [option.name or "" for option in context.command.params]
+    return {name for name in names if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+
+
 def refuse_method_options() -> None:
     """Refuse the options of `method_options` where the command's labels are given by --labels."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
-        if isinstance(option, _MethodOption) and given:
+    given = given_options()
+    for option in click.get_current_context().command.params:
+        if isinstance(option, _MethodOption) and option.name in given:
             raise ArgumentError(f"--labels takes labels as they are, so {option.opts[0]} has nothing to say there")
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from meshpart.cells import cell_type
 from meshpart.cli.cut import judge, read_labels_or_parts, read_mesh
-from meshpart.cli.options import balance_options, json_option, mesh_argument, threads_option
-from meshpart.cli.terminal import show
+from meshpart.cli.options import balance_options, given_options, json_option, mesh_argument, threads_option
+from meshpart.cli.terminal import say, show
 from meshpart.mesh import ATTACHED, FREE, TOP, Mesh
 
 
@@ -24,10 +24,22 @@ from meshpart.mesh import ATTACHED, FREE, TOP, Mesh
 def quality_command(
     mesh_path: str, labels_path: str, nparts: int | None, threads: int | None, as_json: bool, **how: Any
 ) -> None:
-    """Say how good a decomposition of MESH is: a file of labels, or a folder of parts."""
+    """Say how good a decomposition of MESH is: a file of labels, or a folder of parts.
+
+    A folder is judged by the balance that its parts were made with, unless options say otherwise.
+    """
     mesh = read_mesh(mesh_path)
-    labels, written = read_labels_or_parts(labels_path, mesh)
-    found = judge(mesh, labels, written if nparts is None else nparts, threads, how)
+    labels, folder = read_labels_or_parts(labels_path, mesh)
+    if folder is not None:
+        nparts = folder.nparts if nparts is None else nparts
+        given = given_options()
+        how |= {name: value for name, value in folder.asked.items() if name not in given}
+        for name in folder.lost:
+            if name not in given:
+                say(
+                    f"warning: {labels_path} was made with {name} from an array, which it does not hold: judged without"
+                )
+    found = judge(mesh, labels, nparts, threads, how)
     show({"mesh": mesh_path, "labels": labels_path, **found.to_dict()}, str(found).splitlines(), as_json=as_json)
 
 

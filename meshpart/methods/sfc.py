@@ -52,7 +52,8 @@ def axis_scales(mesh: Mesh) -> npt.NDArray[np.float64]:
     cells = np.flatnonzero(mesh.kinds == TOP)
     sample = cells[:: len(cells) // SAMPLE + 1]
     offsets, points = take_rows(mesh.cell_offsets, mesh.cell_points, sample)
-    halves = mesh.coordinates[points] / 2  # so that the extent of no cell overflows
+    # Ids that have changed since they were checked are found by the core; halves, so that no extent overflows.
+    halves = mesh.coordinates.take(points, axis=0, mode="clip") / 2
     extents = np.maximum.reduceat(halves, offsets[:-1]) - np.minimum.reduceat(halves, offsets[:-1])
     longest = extents.max(axis=1, keepdims=True)
     shares = np.divide(extents, longest, where=longest > 0, out=np.ones_like(extents)).mean(axis=0)
