@@ -1,5 +1,6 @@
 """meshpart: cut a mesh into exactly N parts, with everything that a parallel run needs to use them."""
 
+from meshpart.balance import Repair
 from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import (
     ArgumentError,
@@ -38,6 +39,7 @@ __all__ = [
     "Problem",
     "Provenance",
     "Quality",
+    "Repair",
     "SubMesh",
     "__version__",
     "dual_graph",

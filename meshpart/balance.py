@@ -19,11 +19,21 @@ class Bounds(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """What the repair of labels did."""
+    """What the repair of labels did.
 
-    filled: int  # parts that were empty
-    moved: int  # units that changed their part, for balance or to fill an empty part
-    absorbed: int  # fragments given to a neighbouring part
+    Parameters
+    ----------
+    filled : int
+        Parts that were empty.
+    moved : int
+        Units that changed their part, for balance or to fill an empty one.
+    absorbed : int
+        Pieces of a part, other than its largest, that were given to the part that they touch most.
+    """
+
+    filled: int
+    moved: int
+    absorbed: int
 
 
 def bounds(total: int, heaviest: int, nparts: int, imbalance: Fraction) -> Bounds:

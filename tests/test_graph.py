@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import meshpart
-from meshpart import ArgumentError, Graph, Mesh, MeshpartWarning, dual_graph, point_graph, split
+from meshpart import (
+    ArgumentError,
+    Graph,
+    Mesh,
+    MeshpartWarning,
+    dual_graph,
+    partition_labels,
+    point_graph,
+    quality,
+    split,
+)
 
 
 def edges(graph):
@@ -126,6 +136,14 @@ def test_a_facet_of_65_cells_makes_a_chain_and_a_warning():
     with pytest.warns(MeshpartWarning, match="more than 64 cells lie on each of 1 facets"):
         graph = dual_graph(book(65))
     assert edges(graph) == [(k, k + 1) for k in range(64)]
+
+
+def test_the_warning_points_to_the_line_of_the_caller_however_deep_it_is_found():
+    pages = book(65)
+    for call in (dual_graph, lambda mesh: quality(mesh, [0] * 65), lambda mesh: partition_labels(mesh, 2)):
+        with pytest.warns(MeshpartWarning) as caught:
+            call(pages)
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_thousand_copies_of_a_cell_cost_no_square():
