@@ -6,6 +6,7 @@ import json
 import shutil
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from meshes import (
     two_cube_polyhedra,
 )
 
-from meshpart import ArgumentError, FormatError, Mesh, MeshpartWarning, split, write_parts
+from meshpart import ArgumentError, FormatError, Mesh, MeshpartWarning, partition, split, write_parts
 from meshpart.formats import FORMATS
 from meshpart.part_labels import labels_of_parts, read_part_labels
 
@@ -64,7 +65,7 @@ def test_parts_know_the_labels_that_they_were_built_along(mesh: Mesh) -> None:
 def test_labels_come_back_from_every_format(form: str, tmp_path: Path) -> None:
     mesh = tets(3, 2, 1) if "triangle" not in FORMATS[form].types or "tetra" in FORMATS[form].types else triangles(5, 4)
     labels = np.random.default_rng(4).integers(0, 5, mesh.n_cells)
-    back, nparts = read_part_labels(written(mesh, labels, tmp_path, form=form), mesh)
+    back, nparts, *_ = read_part_labels(written(mesh, labels, tmp_path, form=form), mesh)
     assert (back.dtype, back.tolist(), nparts) == (np.int32, labels.tolist(), 5)
 
 
@@ -77,7 +78,7 @@ def test_labels_come_back_of_meshes_with_several_blocks(mesh: Mesh, form: str, t
 
 def test_labels_come_back_where_parts_are_empty(tmp_path: Path) -> None:
     mesh = cubes(2, 2, 1)
-    back, nparts = read_part_labels(written(mesh, [4, 1, 1, 4], tmp_path, 7), mesh)
+    back, nparts, *_ = read_part_labels(written(mesh, [4, 1, 1, 4], tmp_path, 7), mesh)
     assert (back.tolist(), nparts) == ([4, 1, 1, 4], 7)
 
 
@@ -205,3 +206,11 @@ def test_what_is_no_folder_of_parts_is_refused(tmp_path: Path, content: str | No
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(FormatError, match="is no folder of parts"):
         read_part_labels(tmp_path, quads(4, 4))
+
+
+def test_a_folder_tells_the_balance_that_was_asked_for(tmp_path):
+    mesh = replace(quads(4, 2), cell_data={"load": [np.array([3, 1, 1, 1, 3, 1, 1, 1])]})
+    options = {"weights": "load", "imbalance": 0.1, "keep_together": [0, -1, -1, -1, 0, -1, -1, -1]}
+    write_parts(partition(mesh, 2, **options), tmp_path / "out", format="vtu")
+    found = read_part_labels(tmp_path / "out", mesh)
+    assert (found.nparts, found.asked, found.lost) == (2, {"weights": "load", "imbalance": 0.1}, ["keep_together"])
