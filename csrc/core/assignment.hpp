@@ -11,6 +11,9 @@
 
 namespace meshpart {
 
+// A vertex with more edges is not looked at again whenever a neighbour moves, which would cost a square.
+inline constexpr index_t largest_rescored = 256;
+
 struct Assignment {
     GraphView graph;
     Vector<part_t> labels;   // (n_vertices)

@@ -27,8 +27,8 @@ struct Bounds {
 
 struct Done {
     index_t filled = 0, moved = 0, absorbed = 0;
-    bool was_noise = false,
-         is_noise = false;  // whether a quarter of the weight or more lay in fragments, and still does
+    bool was_noise = false;  // whether a quarter of the weight or more lay in fragments,
+    bool is_noise = false;   // and whether it still does
 };
 
 weight_t heaviest_vertex(const GraphView& graph) {

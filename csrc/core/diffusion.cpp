@@ -14,8 +14,6 @@ namespace {
 
 // The effort, in passes over the graph: more found no better labels on the meshes that this was tried on.
 constexpr index_t work_factor = 12;
-// Vertices with more edges are not looked at again whenever a neighbour moves, which would cost a square.
-constexpr index_t largest_rescored = 256;
 // Between one least room and the next.
 constexpr weight_t step = 8;
 // A round helps, where weights differ, if it lowers what is above the limit by this share.

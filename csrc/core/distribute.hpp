@@ -34,43 +34,46 @@ inline int bucket_bits(index_t n_records) {
 // Puts the records that items 0..count-1 stand for into buckets. In a bucket they keep the order of the items, whatever
 // the thread count.
 //
-//   grain                     how many items are worth a thread's while
-//   produce(begin, end, put)  calls put(bucket, record) for the records of a range of items. It is called twice for
-//   each
-//                             range; if what it puts differs, because an array has changed, std::out_of_range is thrown
+//   grain    how many items are worth a thread's while
+//   produce  produce(begin, end, put) calls put(bucket, record) for the records of a range of items. It is called twice
+//            for each range; if what it puts differs, because an array has changed, std::out_of_range is thrown
 template <class Record, class Produce>
 Buckets<Record> distribute(index_t count, index_t grain, index_t n_buckets, int threads, Produce&& produce) {
     struct Place {
-        index_t next = 0, left = 0;
+        index_t next = 0, end = 0;  // while records are counted, `end` is how many there are
     };
     const index_t chunks = std::clamp<index_t>(count / grain, 1, threads == 1 ? 1 : 8 * threads);
     const auto begin_of = [&](index_t chunk) { return count / chunks * chunk + std::min(chunk, count % chunks); };
     std::vector<std::vector<Place>> places(chunks, std::vector<Place>(n_buckets));
     parallel_for(chunks, threads, 1, [&](index_t chunk, index_t, int) {
-        auto& own = places[chunk];
-        produce(begin_of(chunk), begin_of(chunk + 1), [&](index_t bucket, const Record&) { ++own[bucket].left; });
+        Place* const own = places[chunk].data();
+        produce(begin_of(chunk), begin_of(chunk + 1), [own](index_t bucket, const Record&) { ++own[bucket].end; });
     });
 
     Buckets<Record> result{std::vector<index_t>(n_buckets + 1), {}};
     index_t total = 0;
     for (index_t bucket = 0; bucket < n_buckets; ++bucket) {
         result.offsets[bucket] = total;
-        for (auto& own : places) total += own[bucket].left, own[bucket].next = total - own[bucket].left;
+        for (auto& own : places) {
+            own[bucket].next = total;
+            total = own[bucket].end += total;
+        }
     }
     result.offsets[n_buckets] = total;
     result.records.resize(total);
 
     parallel_for(chunks, threads, 1, [&](index_t chunk, index_t, int) {
-        auto& own = places[chunk];
+        Place* const own = places[chunk].data();
         const auto require = [](bool same) {
             if (!same) throw std::out_of_range("an array has changed while it was read");
         };
-        produce(begin_of(chunk), begin_of(chunk + 1), [&](index_t bucket, const Record& record) {
-            Place& place = own[bucket];
-            require(place.left-- > 0);
-            result.records[place.next++] = record;
-        });
-        for (const Place& place : own) require(place.left == 0);
+        produce(begin_of(chunk), begin_of(chunk + 1),
+                [own, require, records = result.records.data()](index_t bucket, const Record& record) {
+                    Place& place = own[bucket];
+                    require(place.next < place.end);
+                    records[place.next++] = record;
+                });
+        for (const Place& place : places[chunk]) require(place.next == place.end);
     });
     return result;
 }

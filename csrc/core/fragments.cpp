@@ -5,31 +5,26 @@
 #include <tuple>
 
 #include "csr.hpp"
+#include "disjoint_sets.hpp"
 
 namespace meshpart {
 namespace {
 
 constexpr index_t settled = -1;
 
-index_t find(Vector<index_t>& above, index_t v) {
-    for (; above[v] != v; v = above[v]) above[v] = above[above[v]];
-    return v;
-}
-
 // The lowest vertex of the piece of its part that each vertex lies in.
 Vector<index_t> lowest_of_piece(const Assignment& assignment) {
-    Vector<index_t> above(assignment.labels.size());
-    for (index_t v = 0; v < std::ssize(above); ++v) {
-        above[v] = v;
+    const index_t n = std::ssize(assignment.labels);
+    DisjointSets pieces(n);
+    for (index_t v = 0; v < n; ++v) {
         for (const index_t u : assignment.graph.rows[v]) {
             if (u >= v) break;
-            if (assignment.labels[u] != assignment.labels[v]) continue;
-            const index_t a = find(above, u), b = find(above, v);
-            above[std::max(a, b)] = std::min(a, b);
+            if (assignment.labels[u] == assignment.labels[v]) pieces.join(u, v);
         }
     }
-    for (index_t v = 0; v < std::ssize(above); ++v) above[v] = above[above[v]];  // those before v are final
-    return above;
+    Vector<index_t> lowest(n);
+    for (index_t v = 0; v < n; ++v) lowest[v] = pieces.lowest(v);
+    return lowest;
 }
 
 struct Fragment {

@@ -33,8 +33,6 @@ class Lightest {
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-constexpr index_t largest_rescored = 256;  // vertices with more edges keep the cost that they had first
-
 class HandOver {
   public:
     HandOver(Assignment& assignment, weight_t limit)

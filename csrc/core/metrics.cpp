@@ -4,79 +4,21 @@
 #include <cassert>
 #include <vector>
 
+#include "assignment.hpp"
 #include "attachment.hpp"
 #include "checks.hpp"
+#include "disjoint_sets.hpp"
 #include "ghosts.hpp"
 
 namespace meshpart {
-namespace {
-
-// Sets of cells that are joined pair by pair: a forest whose roots are the lowest cells, with its paths halved on the
-// way (Tarjan and van Leeuwen 1984).
-class Components {
-  public:
-    explicit Components(index_t count) : above_(count) {
-        for (index_t i = 0; i < count; ++i) above_[i] = i;
-    }
-
-    // Whether the two were in different sets until now.
-    bool join(index_t a, index_t b) {
-        a = root(a);
-        b = root(b);
-        if (a == b) return false;
-        above_[std::max(a, b)] = std::min(a, b);
-        return true;
-    }
-
-  private:
-    Vector<index_t> above_;
-
-    index_t root(index_t i) {
-        while (above_[i] != i) i = above_[i] = above_[above_[i]];
-        return i;
-    }
-};
-
-// What the row of one part in the quotient graph grows from.
-class QuotientRow {
-  public:
-    explicit QuotientRow(index_t nparts) : weights_(nparts), last_row_(nparts, -1) {}
-
-    void add(part_t row, part_t other, weight_t weight) {
-        if (last_row_[other] != row) {
-            last_row_[other] = row;
-            weights_[other] = 0;
-            others_.push_back(other);
-        }
-        weights_[other] += weight;
-    }
-
-    void close(CutMetrics& result) {
-        std::ranges::sort(others_);
-        for (const part_t other : others_) {
-            result.quotient.entries.push_back(other);
-            result.quotient_weights.push_back(weights_[other]);
-        }
-        result.quotient.close_row();
-        others_.clear();
-    }
-
-  private:
-    Vector<weight_t> weights_;
-    Vector<part_t> last_row_;
-    std::vector<part_t> others_;
-};
-
-}  // namespace
-
 CutMetrics cut_metrics(GraphView dual, std::span<const std::uint8_t> kinds, std::span<const part_t> labels,
                        CsrView owned_cells) {
     const index_t n_cells = dual.n_vertices(), nparts = owned_cells.n_rows();
     assert(std::ssize(kinds) == n_cells && std::ssize(labels) == n_cells);
     CutMetrics result;
     result.components.resize(nparts, 0);
-    Components components(n_cells);
-    QuotientRow row(nparts);
+    DisjointSets components(n_cells);
+    Connections row(static_cast<part_t>(nparts));  // of the quotient graph
     Vector<index_t> last_cell(nparts, -1);
     for (part_t part = 0; part < nparts; ++part) {
         for (const index_t cell : owned_cells[part]) {
@@ -91,13 +33,20 @@ CutMetrics cut_metrics(GraphView dual, std::span<const std::uint8_t> kinds, std:
                     if (neighbour < cell && components.join(cell, neighbour)) --result.components[part];
                     continue;
                 }
-                row.add(part, other, dual.edge_weight(entry));
+                row.add(other, dual.edge_weight(entry));
                 if (other > part) result.edge_cut += dual.edge_weight(entry);
                 if (last_cell[other] != cell) ++result.communication_volume;
                 last_cell[other] = cell;
             }
         }
-        row.close(result);
+        auto others = row.parts();
+        std::ranges::sort(others);
+        for (const part_t other : others) {
+            result.quotient.entries.push_back(other);
+            result.quotient_weights.push_back(row.to(other));
+        }
+        result.quotient.close_row();
+        row.clear();
     }
     return result;
 }

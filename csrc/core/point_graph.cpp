@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "checks.hpp"
+#include "distribute.hpp"
+#include "pair_rows.hpp"
 #include "parallel.hpp"
 #include "vector.hpp"
 
@@ -119,53 +121,9 @@ class Ranges {
     index_t n_points_;
 };
 
-// Pairs of a point and a neighbour, those of one range of points beside each other.
+// Pairs of a point and a neighbour, in a bucket for each range of points.
 template <class Id>
-class Pairs {
-  public:
-    struct Pair {
-        Id point, neighbour;
-    };
-
-    // Takes what produce(chunk, emit) emits for each chunk. It is called twice and must emit the same again. In a range
-    // the pairs of a chunk follow those of the chunk before, each in the order in which it was emitted.
-    template <class Produce>
-    Pairs(const Ranges& ranges, index_t n_chunks, int threads, Produce&& produce) : starts_(ranges.count + 1) {
-        std::vector<std::vector<index_t>> places(n_chunks);
-        parallel_for(n_chunks, threads, 1, [&](index_t chunk, index_t, int) {
-            std::vector<index_t> counts(ranges.count, 0);
-            produce(chunk, [&counts, shift = ranges.shift](Id point, Id) { ++counts[point >> shift]; });
-            places[chunk] = std::move(counts);
-        });
-        index_t total = 0;
-        for (index_t range = 0; range < ranges.count; ++range) {
-            for (auto& of_chunk : places) total += std::exchange(of_chunk[range], total);
-            starts_[range + 1] = total;
-        }
-        pairs_.resize(total);
-        parallel_for(n_chunks, threads, 1, [&](index_t chunk, index_t, int) {
-            std::vector<index_t> next = places[chunk];
-            const auto ends = chunk + 1 < n_chunks ? std::span<const index_t>(places[chunk + 1])
-                                                   : std::span<const index_t>(starts_).subspan(1);
-            produce(chunk, [&, shift = ranges.shift, pairs = pairs_.data()](Id point, Id neighbour) {
-                index_t& place = next[point >> shift];
-                if (place == ends[point >> shift]) throw_changed();
-                pairs[place++] = {point, neighbour};
-            });
-            if (!std::ranges::equal(next, ends)) throw_changed();
-        });
-    }
-
-    std::span<const Pair> operator[](index_t range) const {
-        return std::span<const Pair>(pairs_).subspan(starts_[range], starts_[range + 1] - starts_[range]);
-    }
-
-  private:
-    std::vector<index_t> starts_;  // (ranges + 1)
-    Vector<Pair> pairs_;
-
-    [[noreturn]] static void throw_changed() { throw std::out_of_range("an array has changed while it was read"); }
-};
+using Pairs = Buckets<Pair<Id>>;
 
 constexpr std::size_t few = 128;
 
@@ -267,33 +225,31 @@ template <class Id>
 Csr point_graph_in(const MeshView& mesh, const OutlineView& edges, int threads) {
     const Segments segments(mesh, edges);
     const Ranges ranges(mesh.n_points);
-    const index_t n_chunks = threads == 1 ? 1 : 4 * threads;
-    const auto chunk_begin = [n_chunks](index_t chunk, index_t count) {
-        return count / n_chunks * chunk + std::min(chunk, count % n_chunks);
-    };
-
     const auto find_upper_rows = [&] {  // frees the segments at its end
-        const Pairs<Id> by_lower_end(ranges, n_chunks, threads, [&](index_t chunk, auto&& emit) {
-            const index_t begin = chunk_begin(chunk, mesh.n_cells()), end = chunk_begin(chunk + 1, mesh.n_cells());
-            segments.visit(begin, end, [&](index_t a, index_t b) {
-                require_in_range(a, mesh.n_points);
-                require_in_range(b, mesh.n_points);
-                if (a != b) emit(static_cast<Id>(std::min(a, b)), static_cast<Id>(std::max(a, b)));
+        const auto by_lower_end = distribute<Pair<Id>>(
+            mesh.n_cells(), 4096, ranges.count, threads, [&](index_t begin, index_t end, auto&& put) {
+                segments.visit(begin, end, [&](index_t a, index_t b) {
+                    require_in_range(a, mesh.n_points);
+                    require_in_range(b, mesh.n_points);
+                    if (a == b) return;
+                    const index_t low = std::min(a, b), high = std::max(a, b);
+                    put(low >> ranges.shift, {static_cast<Id>(low), static_cast<Id>(high)});
+                });
             });
-        });
         return upper_rows(by_lower_end, ranges, mesh.n_points, threads);
     };
     const UpperRows<Id> upper = find_upper_rows();
-    const Pairs<Id> lower(ranges, n_chunks, threads, [&](index_t chunk, auto&& emit) {
-        for (index_t range = chunk_begin(chunk, ranges.count); range < chunk_begin(chunk + 1, ranges.count); ++range) {
-            auto neighbour = upper.ranges[range].begin();
-            for (index_t point = ranges.begin(range); point < ranges.end(range); ++point) {
-                for (const auto end = neighbour + upper.lengths[point]; neighbour < end; ++neighbour) {
-                    emit(*neighbour, static_cast<Id>(point));
+    const auto lower =
+        distribute<Pair<Id>>(ranges.count, 1, ranges.count, threads, [&](index_t first, index_t last, auto&& put) {
+            for (index_t range = first; range < last; ++range) {
+                auto neighbour = upper.ranges[range].begin();
+                for (index_t point = ranges.begin(range); point < ranges.end(range); ++point) {
+                    for (const auto end = neighbour + upper.lengths[point]; neighbour < end; ++neighbour) {
+                        put(static_cast<index_t>(*neighbour >> ranges.shift), {*neighbour, static_cast<Id>(point)});
+                    }
                 }
             }
-        }
-    });
+        });
     return whole_rows(upper, lower, ranges, threads);
 }
 
