@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core, arguments
-from meshpart.arrays import Frozen, Ids, Labels, frozen
+from meshpart.arrays import Frozen, Ids, frozen
 from meshpart.balance import bounds
 from meshpart.graph import Graph, dual_graph
 from meshpart.labels import as_labels
 from meshpart.mesh import ATTACHED, Mesh, MeshLike, as_mesh
 from meshpart.tables import table
 from meshpart.units import Units
-from meshpart.weights import Weights, exact_weights
+from meshpart.weights import Weights, exact_weights, summed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,7 +225,10 @@ def quality(
     n_threads = arguments.threads(threads)
 
     unit = 1.0 if load is None else load.unit
-    loads = _loads(mesh, labels, nparts, load)
+    if load is None:
+        loads = summed(None, labels[mesh.kinds != ATTACHED], nparts)
+    else:
+        loads = summed(load.values, labels, nparts)
     with np.errstate(over="ignore"):  # parts may weigh more than float64 holds
         part_weights = loads * unit
     total, heaviest = sum(loads.tolist()), int(loads.max())
@@ -258,15 +261,6 @@ def quality(
         part_components=frozen(components),
         quotient=Graph(offsets, targets, frozen(cells), edge_weights),
     )
-
-
-def _loads(mesh: Mesh, labels: Labels, nparts: int, load: Weights | None) -> Ids:
-    """Return the weight of each part as integers: sums are exact, which bincount's floats are not."""
-    if load is None:
-        return np.bincount(labels[mesh.kinds != ATTACHED], minlength=nparts)
-    loads = np.zeros(nparts, np.int64)
-    np.add.at(loads, labels, load.values)
-    return loads
 
 
 def _heaviest_unit(units: Units, load: Weights | None) -> int:

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meshpart import arguments
-from meshpart.arrays import Ids, Labels, as_array
+from meshpart.arrays import Labels, as_array
 from meshpart.balance import Bounds, Repair, bounds, repair
 from meshpart.errors import ArgumentError, MethodError, warn
 from meshpart.mesh import Mesh
 from meshpart.methods import GRAPH_METHODS, HOLD_GUARANTEE, MODES, Method, Problem, choose
 from meshpart.units import Units
-from meshpart.weights import cell_weights
+from meshpart.weights import cell_weights, summed
 
 
 class Solution(NamedTuple):
@@ -87,19 +87,11 @@ def _checked(labels: Any, problem: Problem) -> Labels:
     return np.array(given, np.int32)
 
 
-def _loads(labels: Labels, problem: Problem) -> Ids:
-    if problem.weights is None:
-        return np.bincount(labels, minlength=problem.nparts)
-    loads = np.zeros(problem.nparts, np.int64)
-    np.add.at(loads, labels, problem.weights)  # exact, which bincount's floats are not
-    return loads
-
-
 def _repaired(labels: Labels, problem: Problem, limits: Bounds, name: str) -> tuple[Labels, Repair]:
     """Return labels that keep the guarantees, and what was done for it."""
     absorb = name in GRAPH_METHODS
     if not absorb:
-        met = _loads(labels, problem).max() <= limits.sought or name in HOLD_GUARANTEE
+        met = summed(problem.weights, labels, problem.nparts).max() <= limits.sought or name in HOLD_GUARANTEE
         if met and np.all(np.bincount(labels, minlength=problem.nparts)):
             return labels, Repair(0, 0, 0)
     return repair(problem.graph, labels, problem.nparts, limits, absorb_fragments=absorb)
@@ -112,7 +104,7 @@ def _warn(labels: Labels, problem: Problem, limits: Bounds, nparts: int) -> None
     empty = np.flatnonzero(np.bincount(labels, minlength=problem.nparts) == 0)
     if len(empty):
         found.append(f"{len(empty)} of {nparts} parts are empty, the first is part {empty[0]}")
-    loads = _loads(labels, problem)
+    loads = summed(problem.weights, labels, problem.nparts)
     heaviest, load = int(loads.argmax()), int(loads.max())
     if load > limits.sought:
         found.append(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meshpart import _core
-from meshpart.arrays import Array, Ids, as_array, frozen
+from meshpart.arrays import Array, Ids, Labels, as_array, frozen
 from meshpart.cells import cell_type
 from meshpart.errors import ArgumentError, MeshError
 from meshpart.mesh import ATTACHED, Mesh
@@ -64,6 +64,15 @@ def exact_weights(mesh: Mesh, weights: Any) -> Weights | None:
     given = np.where(mesh.kinds == ATTACHED, given.dtype.type(0), given) if np.any(mesh.kinds == ATTACHED) else given
     _check(given)
     return _as_integers(given) if len(given) else None
+
+
+def summed(values: Ids | None, labels: Labels, nparts: int) -> Ids:
+    """Return the sum of integers for each label, exact as bincount's floats are not: int64, (nparts,); None is ones."""
+    if values is None:
+        return np.bincount(labels, minlength=nparts)
+    sums = np.zeros(nparts, np.int64)
+    np.add.at(sums, labels, values)
+    return sums
 
 
 def per_cell(mesh: Mesh, argument: str, values: Any) -> Array:
