@@ -118,6 +118,8 @@ class SubMesh(Frozen):
         none of it.
     cells, points : IndexMap
         Local order and global ids.
+    block_starts : ndarray of int64, (n_blocks + 1,)
+        The global id of the first cell of each block of the input, and how many cells it has.
     run : str
         The same for all parts of one decomposition, and for no other: a hash of the mesh, the labels and the layers.
     provenance : Provenance
@@ -137,6 +139,7 @@ class SubMesh(Frozen):
     mesh: Mesh
     cells: IndexMap
     points: IndexMap
+    block_starts: Ids
     run: str
     provenance: Provenance
     point_set_positions: Mapping[str, Ids]
@@ -198,7 +201,7 @@ def build_submeshes(mesh: Mesh, labels: Labels, parts: Labels, provenance: Prove
         strict=True,
     )
     return [
-        SubMesh(part, provenance.nparts, 0, own_mesh, own_cells, own_points, run, provenance, *rest)
+        SubMesh(part, provenance.nparts, 0, own_mesh, own_cells, own_points, mesh.block_starts, run, provenance, *rest)
         for part, own_mesh, own_cells, own_points, *rest in columns
     ]
 
