@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -96,16 +97,28 @@ def cell_sets(
     return by_part(n_parts, rows.items()), by_part(n_parts, positions.items())
 
 
-def periodic(mesh: Mesh, owners: Array, parts: Array) -> tuple[list[tuple[Periodic, ...]], list[tuple[Ids, ...]]]:
-    """Return the periodic pairs whose slave point each part owns, as global ids, and their positions in the input's."""
-    entries: list[list[Periodic]] = [[] for _ in parts]
-    positions: list[list[Ids]] = [[] for _ in parts]
+def periodic(mesh: Mesh, points: Places, n_owned: Ids) -> tuple[list[tuple[Periodic, ...]], list[tuple[Ids, ...]]]:
+    """Return the periodic pairs whose slave point each part owns, as global ids, and their positions in the input's.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    points : Places
+        In local order.
+    n_owned : ndarray of int64, (n_parts,)
+    """
+    n_parts = len(n_owned)
+    entries: list[list[Periodic]] = [[] for _ in range(n_parts)]
+    positions: list[list[Ids]] = [[] for _ in range(n_parts)]
+    if mesh.periodic:
+        owner = np.full(mesh.n_points, n_parts)  # which of the parts
+        for i, (first, count) in enumerate(zip(points.offsets.tolist(), n_owned.tolist(), strict=False)):
+            owner[points.global_ids[first : first + count]] = i
     for entry in mesh.periodic:
-        owner = owners[entry.pairs[:, 0]]
-        by_owner = np.argsort(owner, kind="stable")
-        first = np.searchsorted(owner[by_owner], parts, "left").tolist()
-        last = np.searchsorted(owner[by_owner], parts, "right").tolist()
-        for i, (a, b) in enumerate(zip(first, last, strict=True)):
-            positions[i].append(frozen(by_owner[a:b]))
-            entries[i].append(entry._replace(pairs=frozen(entry.pairs[by_owner[a:b]])))
+        owner_of_slave = owner[entry.pairs[:, 0]]
+        by_owner = np.argsort(owner_of_slave, kind="stable")
+        bounds = np.searchsorted(owner_of_slave[by_owner], np.arange(n_parts + 1)).tolist()
+        for i, (first, last) in enumerate(pairwise(bounds)):
+            positions[i].append(frozen(by_owner[first:last]))
+            entries[i].append(entry._replace(pairs=frozen(entry.pairs[by_owner[first:last]])))
     return [tuple(e) for e in entries], [tuple(r) for r in positions]

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from meshpart.arrays import Array, Ids, starts
+from meshpart.arrays import Array, Ids
 from meshpart.blocks import CellBlock
 from meshpart.errors import FormatError
 from meshpart.formats import Arrays, Format, plain_type
 from meshpart.meshio_bridge import patched_meshio, polyhedron_faces
-from meshpart.submesh import IndexMap, SubMesh
+from meshpart.submesh import SubMesh, ids_of, unclashed
 
 if TYPE_CHECKING:
     import meshio
 
-GHOST = 1  # VTK's DUPLICATEPOINT and DUPLICATECELL
 PLAIN = {"bool": "uint8", "float16": "float32"}  # how dtypes that no format knows are written
 BYTES_OF_A_NUMBER = 8
 
@@ -122,11 +121,10 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     """
     file, mesh = PartFile(name, holds), part.mesh
     layout = _layout(mesh.blocks, file) or _no_cells(mesh.blocks, file)
-    cell_rows = rows_of_blocks(part)
     points = _Entities(
         kind="point",
         lengths=[mesh.n_points],
-        own={key: [values] for key, values in _ids("Point", part.points, part.part).items()},
+        own={key: [values] for key, values in ids_of("Point", part.points, part.part).items()},
         data={key: [values] for key, values in mesh.point_data.items()},
         sets={key: [members] for key, members in mesh.point_sets.items()},
         gather=list,
@@ -137,7 +135,7 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     cells = _Entities(
         kind="cell",
         lengths=[len(block) for block in mesh.blocks],
-        own={key: [values[rows] for rows in cell_rows] for key, values in _ids("Cell", part.cells, part.part).items()},
+        own={key: part.to_blocks(values) for key, values in ids_of("Cell", part.cells, part.part).items()},
         data=mesh.cell_data,
         sets=mesh.cell_sets,
         gather=lambda blocks: [_join([blocks[number][rows] for number, rows in runs]) for _, runs in layout],
@@ -161,27 +159,6 @@ def fit(part: SubMesh, name: str, holds: Format) -> PartFile:
     return file
 
 
-def rows_of_blocks(part: SubMesh) -> list[Ids]:
-    """Return, for each block of a part's mesh, the local ids of its rows.
-
-    Global ids run through the blocks in order, so sorting by them sorts by block.
-    """
-    by_block = np.argsort(part.cells.global_ids, kind="stable")
-    offsets = starts([len(block) for block in part.mesh.blocks])
-    return [np.sort(by_block[first:last]) for first, last in pairwise(offsets.tolist())]
-
-
-def _ids(kind: str, entities: IndexMap, part: int) -> dict[str, Array]:
-    """Return what tells where local entities belong, in local order."""
-    owners = entities.owners(part)
-    return {
-        f"Global{kind}Ids": entities.global_ids,
-        f"{kind}Owner": owners,
-        f"{kind}Layer": entities.layers(),
-        "vtkGhostType": np.where(owners == part, 0, GHOST).astype(np.uint8),
-    }
-
-
 # -- data and sets ------------------------------------------------------------------------------------------
 
 
@@ -192,9 +169,8 @@ def _fit_entities(entities: _Entities, file: PartFile) -> tuple[dict[str, Blocks
         _place(name, values, entities, file, kept, loud=False)
     taken = {*entities.own, *(f"set:{name}" for name in entities.sets)}
     for given, values in entities.data.items():
-        name = given
-        while name in taken:
-            name = f"input_{name}"
+        name = unclashed(given, taken)
+        if name != given:
             file.note(f"the input's {entities.kind}_data {given!r} is written as {name!r}", loud=True)
         taken.add(name)
         _place(name, values, entities, file, kept, loud=True)

@@ -75,7 +75,7 @@ def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> PartLabels:
     unowned = np.flatnonzero(labels < 0)
     if len(unowned):
         raise FormatError(f"{folder}: no part owns {len(unowned)} of the cells, the first is cell {unowned[0]}")
-    if manifest["run"] != run_of(mesh, labels, nparts):
+    if manifest["run"] != run_of(mesh, labels, nparts, manifest["ghost_layers"]):
         raise ArgumentError(f"{folder}: the parts were made from another mesh: as many cells, but not the same")
     given = {name: manifest.get(name) for name in ("weights", "edge_weights", "imbalance", "keep_together")}
     lost = [name for name, value in given.items() if value == "array"]
@@ -104,7 +104,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _is_whole(manifest: Mapping[str, Any]) -> bool:
-    numbers = [manifest.get("n_cells"), manifest.get("nparts")]
+    numbers = [manifest.get("n_cells"), manifest.get("nparts"), manifest.get("ghost_layers")]
     entries = manifest.get("parts")
     if not isinstance(entries, list) or not isinstance(manifest.get("run"), str):
         return False

@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from meshpart import arguments
 from meshpart.arrays import Labels
+from meshpart.build import build_submeshes
 from meshpart.errors import ArgumentError
 from meshpart.labels import as_labels
 from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.methods import Method
 from meshpart.solve import solve
-from meshpart.submesh import Provenance, SubMesh, build_submeshes
+from meshpart.submesh import Provenance, SubMesh
 from meshpart.units import as_names
 from meshpart.version import __version__
 
@@ -142,7 +143,8 @@ def partition(
     mesh, nparts, method, mode, imbalance, seed, weights, edge_weights, keep_together, repair, allow_empty, threads
         As in `partition_labels`.
     ghost_layers : int
-        0; ghost cells are to come.
+        How many layers of ghost cells each part gets: the cells that share a point with one of its cells, then those
+        that share a point with these, and so on. More layers than the mesh has are no error.
     only : iterable of int, optional
         The parts to build, in this order; all of them otherwise.
 
@@ -160,7 +162,7 @@ def partition(
     <SubMesh 1 of 2: 1 cells + 0 ghosts, 2 points + 2 ghosts>
     """
     mesh = as_mesh(mesh)
-    _check_ghost_layers(ghost_layers)
+    layers = arguments.integer("ghost_layers", ghost_layers, low=0)
     nparts = arguments.integer("nparts", nparts, low=1)
     chosen = _chosen(only, nparts)
     found = solve(
@@ -189,7 +191,7 @@ def partition(
         keep_together=_as_given(keep_together),
         repair=found.repair,
     )
-    return build_submeshes(mesh, found.labels, chosen, made, arguments.threads(threads))
+    return _built(mesh, found.labels, chosen, layers, made, arguments.threads(threads))
 
 
 def split(
@@ -223,10 +225,10 @@ def split(
         If the labels do not fit the mesh or are outside 0..nparts-1.
     """
     mesh = as_mesh(mesh)
-    _check_ghost_layers(ghost_layers)
+    layers = arguments.integer("ghost_layers", ghost_layers, low=0)
     given, nparts = as_labels(labels, mesh.n_cells, nparts)
     made = Provenance("labels", nparts, __version__)
-    return build_submeshes(mesh, given, _chosen(only, nparts), made, arguments.threads(threads))
+    return _built(mesh, given, _chosen(only, nparts), layers, made, arguments.threads(threads))
 
 
 def _as_given(value: Any) -> Any:
@@ -239,9 +241,13 @@ def _as_given(value: Any) -> Any:
     return "array" if names is None else names
 
 
-def _check_ghost_layers(ghost_layers: object) -> None:
-    if arguments.integer("ghost_layers", ghost_layers, low=0) > 0:
-        raise ArgumentError(f"ghost_layers must be 0, sub-meshes have no ghost cells so far, got {ghost_layers}")
+def _built(
+    mesh: Mesh, labels: Labels, chosen: Labels, ghost_layers: int, made: Provenance, threads: int
+) -> list[SubMesh]:
+    """Return the chosen parts in their order, each built once."""
+    parts, places = np.unique(chosen, return_inverse=True)
+    built = build_submeshes(mesh, labels, parts, ghost_layers, made, threads)
+    return [built[place] for place in places.tolist()]
 
 
 def _chosen(only: Iterable[int] | None, nparts: int) -> npt.NDArray[np.int32]:

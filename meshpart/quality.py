@@ -234,7 +234,7 @@ def quality(
     total, heaviest = sum(loads.tolist()), int(loads.max())
     limits = bounds(total, _heaviest_unit(units, load), nparts, allowed)
     owned = _core.invert(labels, nparts)
-    owners, _ = _core.point_owners(mesh.flat, *owned, n_threads)
+    owners = _core.point_owners(mesh.flat, labels, n_threads)
     cells, points = np.diff(owned[0]), np.bincount(owners, minlength=nparts)
     dual = dual_graph(mesh, edge_weights=edge_weights, threads=n_threads)
     cut, volume, components, *quotient = _core.cut_metrics(dual.flat, mesh.kinds, labels, *owned)

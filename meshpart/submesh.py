@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from meshpart import _core, carried
-from meshpart.arrays import Array, Frozen, Ids, Labels, frozen, pieces, row_positions, starts, take_rows, trusted
+from meshpart import arguments
+from meshpart.arrays import Array, Frozen, Ids, Labels, as_array, frozen, kept
 from meshpart.balance import Repair
-from meshpart.blocks import CellBlock
-from meshpart.carried import Places, per_block
+from meshpart.errors import ArgumentError
+from meshpart.halo import HaloPlan
 from meshpart.mesh import Mesh, Periodic, fingerprint_of
+
+if TYPE_CHECKING:
+    import meshio
+
+    from meshpart.local_graph import LocalGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +118,17 @@ class SubMesh(Frozen):
     part, nparts : int
         Which one of how many.
     ghost_layers : int
+        How many layers of ghosts were asked for.
     mesh : Mesh
-        The part's own mesh with local point ids. Its blocks are the input's, one to one, empty ones kept, and its
-        points are in local order. Data and sets are carried along; every set is there, empty where the part has
-        none of it.
+        The part's own mesh with local point ids, ghosts included. Its blocks are the input's, one to one, empty ones
+        kept; the rows of a block are in local order, and so are the points. Data and sets are carried along; every
+        set is there, empty where the part has none of it.
     cells, points : IndexMap
         Local order and global ids.
     block_starts : ndarray of int64, (n_blocks + 1,)
         The global id of the first cell of each block of the input, and how many cells it has.
+    cell_halo, point_halo : HaloPlan
+        Which rows the part exchanges with whom.
     run : str
         The same for all parts of one decomposition, and for no other: a hash of the mesh, the labels and the layers.
     provenance : Provenance
@@ -131,6 +140,15 @@ class SubMesh(Frozen):
         The input's periodic pairs whose slave point this part owns, as global ids (the part's mesh has none).
     periodic_positions : tuple of ndarray of int64
         Which rows of the input's pairs they are.
+    row_starts : mapping of str to ndarray of int64, (n_local,)
+        Of "points" and "cells", where asked for: where the row of each begins in the graph of the whole mesh.
+    owned_edges : LocalGraph, optional
+        Where the graph of the points was asked for and there are no ghost layers: the edges that this part owns.
+
+    Notes
+    -----
+    Local ids, of cells and of points, are positions in local order. The rows of several blocks, block after block, are
+    not in that order: `cell_rows`, `to_local` and `to_blocks` lead from one to the other.
     """
 
     part: int
@@ -140,12 +158,16 @@ class SubMesh(Frozen):
     cells: IndexMap
     points: IndexMap
     block_starts: Ids
+    cell_halo: HaloPlan
+    point_halo: HaloPlan
     run: str
     provenance: Provenance
     point_set_positions: Mapping[str, Ids]
     cell_set_positions: Mapping[str, Sequence[Ids]]
     periodic: tuple[Periodic, ...]
     periodic_positions: tuple[Ids, ...]
+    row_starts: Mapping[str, Ids] = field(default_factory=dict)
+    owned_edges: LocalGraph | None = None
 
     def __repr__(self) -> str:
         cells, points = self.cells, self.points
@@ -154,153 +176,120 @@ class SubMesh(Frozen):
             f"{points.n_owned} points + {points.n_ghost} ghosts>"
         )
 
+    @kept
+    def _rows_of_blocks(self) -> tuple[Ids, ...]:
+        ids, starts = self.cells.global_ids, self.block_starts.tolist()
+        if len(starts) == 2:
+            return (frozen(np.arange(len(ids))),)
+        return tuple(frozen(np.flatnonzero((ids >= first) & (ids < last))) for first, last in pairwise(starts))
 
-def run_of(mesh: Mesh, labels: Labels, nparts: int) -> str:
+    def cell_rows(self, block: int) -> Ids:
+        """Return the local ids of the rows of a block, in the order of the block: int64.
+
+        Parameters
+        ----------
+        block : int
+            Which block of `mesh`.
+        """
+        return self._rows_of_blocks[arguments.integer("block", block, low=0, high=len(self.mesh.blocks) - 1)]
+
+    def to_local(self, blocks: Sequence[npt.ArrayLike]) -> Array:
+        """Put an array for each block into one array in local order.
+
+        Parameters
+        ----------
+        blocks : sequence of array_like, (rows of the block, ...)
+            One for each block of `mesh`, as its `cell_data` has them; one shape after the first axis.
+
+        Returns
+        -------
+        values : ndarray, (n_local, ...)
+            Of the dtype that NumPy finds for all of them.
+
+        Examples
+        --------
+        >>> import meshpart
+        >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+        >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3]]), ("triangle", [[1, 2, 4], [2, 5, 4]])])
+        >>> part = meshpart.split(mesh, [1, 0, 1], ghost_layers=1)[1]
+        >>> part.cells.global_ids  # the quad and a triangle are owned, the other triangle is a ghost
+        array([0, 2, 1])
+        >>> part.to_local([[10.0], [12.0, 11.0]])
+        array([10., 12., 11.])
+        """
+        if isinstance(blocks, str) or not isinstance(blocks, Sequence) or len(blocks) != len(self.mesh.blocks):
+            raise ArgumentError(f"blocks must be a sequence of {len(self.mesh.blocks)} arrays, one for each block")
+        arrays = [as_array(f"blocks[{number}]", values, ArgumentError) for number, values in enumerate(blocks)]
+        for number, (array, rows) in enumerate(zip(arrays, self._rows_of_blocks, strict=True)):
+            if array.shape[:1] != (len(rows),):
+                raise ArgumentError(f"blocks[{number}] must have {len(rows)} rows, got the shape {array.shape}")
+            if array.shape[1:] != arrays[0].shape[1:]:
+                raise ArgumentError(
+                    f"blocks[{number}] has the shape {array.shape}, blocks[0] {arrays[0].shape}: "
+                    "they must agree after the first axis"
+                )
+        if not arrays:
+            return np.zeros(0)
+        values = np.empty((self.cells.n_local, *arrays[0].shape[1:]), np.result_type(*arrays))
+        for array, rows in zip(arrays, self._rows_of_blocks, strict=True):
+            values[rows] = array
+        return values
+
+    def to_blocks(self, values: npt.ArrayLike) -> list[Array]:
+        """Cut an array in local order into one for each block: what `to_local` undoes.
+
+        Parameters
+        ----------
+        values : array_like, (n_local, ...)
+            Of the cells.
+
+        Returns
+        -------
+        blocks : list of ndarray, (rows of the block, ...)
+        """
+        array = as_array("values", values, ArgumentError)
+        if array.shape[:1] != (self.cells.n_local,):
+            raise ArgumentError(f"values must have {self.cells.n_local} rows, got the shape {array.shape}")
+        return [array[rows] for rows in self._rows_of_blocks]
+
+    def to_meshio(self) -> meshio.Mesh:
+        """Return the part's mesh as a `meshio.Mesh`, with global ids, owners, layers and VTK's ghost flags as data.
+
+        The arrays are named as in the files that `write_parts` writes; data of the input by such a name is kept as
+        `input_` and the name.
+        """
+        points: dict[str, Any] = ids_of("Point", self.points, self.part)
+        cells: dict[str, Any] = {
+            name: self.to_blocks(values) for name, values in ids_of("Cell", self.cells, self.part).items()
+        }
+        for name, values in self.mesh.point_data.items():
+            points[unclashed(name, points)] = values
+        for name, arrays in self.mesh.cell_data.items():
+            cells[unclashed(name, cells)] = arrays
+        return replace(self.mesh, point_data=points, cell_data=cells).to_meshio()
+
+
+GHOST = 1  # VTK's DUPLICATEPOINT and DUPLICATECELL
+
+
+def ids_of(kind: str, entities: IndexMap, part: int) -> dict[str, Array]:
+    """Return what tells where the local entities of a part belong, in local order, by the names that files have."""
+    owners = entities.owners(part)
+    return {
+        f"Global{kind}Ids": entities.global_ids,
+        f"{kind}Owner": owners,
+        f"{kind}Layer": entities.layers(),
+        "vtkGhostType": np.where(owners == part, 0, GHOST).astype(np.uint8),
+    }
+
+
+def unclashed(name: str, taken: Collection[str]) -> str:
+    """Return what data of the input is called beside names that are taken."""
+    while name in taken:
+        name = f"input_{name}"
+    return name
+
+
+def run_of(mesh: Mesh, labels: Labels, nparts: int, ghost_layers: int) -> str:
     """Return what all parts of one decomposition have as their `run`."""
-    return fingerprint_of(mesh.fingerprint, labels, nparts)
-
-
-def build_submeshes(mesh: Mesh, labels: Labels, parts: Labels, provenance: Provenance, threads: int) -> list[SubMesh]:
-    """Build parts of a mesh, all in one pass.
-
-    Parameters
-    ----------
-    mesh : Mesh
-    labels : ndarray of int32, (n_cells,), in 0..provenance.nparts - 1
-    parts : ndarray of int32
-        Which parts to build.
-    provenance : Provenance
-    threads : int
-
-    Returns
-    -------
-    parts : list of SubMesh, as many as `parts`
-    """
-    owned = _core.invert(labels, provenance.nparts)
-    local = take_rows(*owned, parts)
-    owners, cell_counts = _core.point_owners(mesh.flat, *owned, threads)
-    built = _core.build_parts(mesh.flat, parts, *local, owners, cell_counts, threads)
-
-    n_parts = len(parts)
-    run = run_of(mesh, labels, provenance.nparts)
-    cells = Places(local[1], local[0], mesh.n_cells)
-    points = Places(built["point_ids"], built["point_offsets"], mesh.n_points)
-    blocks = _block_places(mesh, built, n_parts)
-    point_sets, point_set_positions = carried.point_sets(mesh, points, n_parts)
-    cell_sets, cell_set_positions = carried.cell_sets(mesh, blocks, n_parts)
-    periodic, periodic_positions = carried.periodic(mesh, owners, parts)
-    columns = zip(
-        parts.tolist(),
-        _meshes(mesh, built, points, blocks, point_sets, cell_sets),
-        _cell_maps(mesh, built, cells),
-        _point_maps(mesh, built, points),
-        point_set_positions,
-        cell_set_positions,
-        periodic,
-        periodic_positions,
-        strict=True,
-    )
-    return [
-        SubMesh(part, provenance.nparts, 0, own_mesh, own_cells, own_points, mesh.block_starts, run, provenance, *rest)
-        for part, own_mesh, own_cells, own_points, *rest in columns
-    ]
-
-
-def _block_places(mesh: Mesh, built: Mapping[str, Array], n_parts: int) -> list[Places]:
-    """Return, for each block, which of its rows each part has."""
-    places = []
-    for number, block in enumerate(mesh.blocks):
-        offsets = built["block_offsets"][number * n_parts : (number + 1) * n_parts + 1]
-        rows = built["block_cells"][offsets[0] : offsets[-1]] - mesh.block_starts[number]
-        places.append(Places(rows, offsets - offsets[0], len(block)))
-    return places
-
-
-def _meshes(
-    mesh: Mesh,
-    built: Mapping[str, Array],
-    points: Places,
-    blocks: list[Places],
-    point_sets: list[Mapping[str, Ids]],
-    cell_sets: list[Mapping[str, Sequence[Ids]]],
-) -> Iterator[Mesh]:
-    n_parts = len(point_sets)
-    node_offsets = built["node_offsets"]
-    by_block = [
-        _blocks(block, places, built["nodes"], node_offsets[b * n_parts : (b + 1) * n_parts + 1])
-        for b, (block, places) in enumerate(zip(mesh.blocks, blocks, strict=True))
-    ]
-    columns = zip(
-        points.take(mesh.points),
-        per_block(n_parts, by_block),
-        carried.point_data(mesh, points, n_parts),
-        carried.cell_data(mesh, blocks, n_parts),
-        point_sets,
-        cell_sets,
-        strict=True,
-    )
-    for coordinates, own_blocks, point_data, cell_data, own_point_sets, own_cell_sets in columns:
-        yield trusted(
-            Mesh,
-            points=coordinates,
-            blocks=tuple(own_blocks),
-            point_data=point_data,
-            cell_data=cell_data,
-            field_data=mesh.field_data,
-            point_sets=own_point_sets,
-            cell_sets=own_cell_sets,
-            block_data=mesh.block_data,
-            periodic=(),
-            info=mesh.info,
-        )
-
-
-def _blocks(block: CellBlock, places: Places, nodes: Ids, node_offsets: Ids) -> list[CellBlock]:
-    """Return each part's share of a block, part p's nodes are nodes[node_offsets[p]:node_offsets[p + 1]]."""
-    own_nodes = pieces(nodes, node_offsets)
-    if block.offsets is None:
-        wide = block.nodes.shape[1]
-        tables = [flat.reshape(-1, wide) for flat in own_nodes]
-        return [
-            trusted(CellBlock, type=block.type, nodes=table, offsets=None, faces=None, tags=block.tags)
-            for table in tables
-        ]
-    return [
-        trusted(
-            CellBlock,
-            type=block.type,
-            nodes=flat,
-            offsets=frozen(row_positions(block.offsets, rows)[0]),
-            faces=None if block.faces is None else block.faces.take(rows),
-            tags=block.tags,
-        )
-        for flat, rows in zip(own_nodes, pieces(places.global_ids, places.offsets), strict=True)
-    ]
-
-
-def _cell_maps(mesh: Mesh, built: Mapping[str, Array], cells: Places) -> Iterator[IndexMap]:
-    none = frozen(np.zeros(0, np.int32))
-    columns = zip(
-        pieces(cells.global_ids, cells.offsets),
-        pieces(built["cell_complete"].view(np.bool_), cells.offsets),
-        cells.take(mesh.kinds),
-        strict=True,
-    )
-    for global_ids, complete, kind in columns:
-        yield IndexMap(global_ids, len(global_ids), none, none, complete, mesh.n_cells, kind)
-
-
-def _point_maps(mesh: Mesh, built: Mapping[str, Array], points: Places) -> Iterator[IndexMap]:
-    n_owned = built["n_owned_points"]
-    ghost_owners = built["ghost_owners"]
-    ghost_offsets = starts(np.diff(points.offsets) - n_owned)
-    columns = zip(
-        pieces(points.global_ids, points.offsets),
-        n_owned.tolist(),
-        pieces(ghost_owners, ghost_offsets),
-        pieces(np.zeros_like(ghost_owners), ghost_offsets),
-        pieces(built["point_complete"].view(np.bool_), points.offsets),
-        strict=True,
-    )
-    for global_ids, count, owners, layers, complete in columns:
-        yield IndexMap(global_ids, count, owners, layers, complete, mesh.n_points)
+    return fingerprint_of(mesh.fingerprint, labels, nparts, ghost_layers)

@@ -1,7 +1,8 @@
-// Rows turned round, owners of points, and parts with local numbers.
+// Rows turned round, owners of points, and parts with their ghosts and plans.
 #include "core/parts.hpp"
 
 #include "convert.hpp"
+#include "core/point_owners.hpp"
 
 namespace meshpart::bindings {
 
@@ -18,6 +19,22 @@ void bind_invert(py::module_& m) {
         py::arg("values").noconvert(), py::arg("count"));
 }
 
+py::dict as_dict(Entities&& entities, Vector<std::uint8_t>&& complete) {
+    py::dict result;
+    result["offsets"] = array(std::move(entities.ids.offsets));
+    result["ids"] = array(std::move(entities.ids.entries));
+    result["n_owned"] = array(std::move(entities.n_owned));
+    result["ghost_owners"] = array(std::move(entities.ghost_owners));
+    result["ghost_layers"] = array(std::move(entities.ghost_layers));
+    result["complete"] = array(std::move(complete));
+    result["neighbour_offsets"] = array(std::move(entities.plans.neighbours.offsets));
+    result["neighbours"] = array(std::move(entities.plans.neighbours.entries));
+    result["send_offsets"] = array(std::move(entities.plans.send_offsets));
+    result["send_indices"] = array(std::move(entities.plans.send_indices));
+    result["receive_counts"] = array(std::move(entities.plans.receive_counts));
+    return result;
+}
+
 }  // namespace
 
 void bind_parts(py::module_& m) {
@@ -25,36 +42,35 @@ void bind_parts(py::module_& m) {
     bind_invert<part_t>(m);
     m.def(
         "point_owners",
-        [](const py::tuple& flat, const Array<index_t>& offsets, const Array<index_t>& cells, int threads) {
+        [](const py::tuple& flat, const Array<part_t>& labels, int threads) {
             const MeshArgument mesh(flat);
-            auto found = released([&] { return point_owners(mesh.view(), csr(offsets, cells), threads); });
-            return py::make_tuple(array(std::move(found.owners)), array(std::move(found.cell_counts)));
+            return array(released([&] {
+                const Csr on_points = transpose(mesh.view().cells, mesh.n_points, threads);
+                return point_owners(on_points.view(), span(labels), threads).owners;
+            }));
         },
-        py::arg("mesh"), py::arg("owned_offsets").noconvert(), py::arg("owned_cells").noconvert(), py::arg("threads"));
+        py::arg("mesh"), py::arg("labels").noconvert(), py::arg("threads"));
     m.def(
         "build_parts",
-        [](const py::tuple& flat, const Array<part_t>& parts, const Array<index_t>& offsets,
-           const Array<index_t>& cells, const Array<part_t>& owners, const Array<std::int32_t>& cell_counts,
-           int threads) {
+        [](const py::tuple& flat, const Array<part_t>& labels, part_t nparts, const Array<part_t>& parts,
+           std::int32_t layers, int threads) {
             const MeshArgument mesh(flat);
-            const PointOwnersView points{span(owners), span(cell_counts)};
-            auto built =
-                released([&] { return build_parts(mesh.view(), span(parts), csr(offsets, cells), points, threads); });
+            auto [found, rows] = released([&] {
+                auto in_parts = members(mesh.view(), span(labels), nparts, span(parts), layers, threads);
+                auto own = part_rows(mesh.view(), in_parts, threads);
+                return std::pair(std::move(in_parts), std::move(own));
+            });
             py::dict result;
-            result["point_offsets"] = array(std::move(built.points.offsets));
-            result["point_ids"] = array(std::move(built.points.entries));
-            result["n_owned_points"] = array(std::move(built.n_owned_points));
-            result["ghost_owners"] = array(std::move(built.ghost_owners));
-            result["point_complete"] = array(std::move(built.point_complete));
-            result["cell_complete"] = array(std::move(built.cell_complete));
-            result["block_offsets"] = array(std::move(built.block_cells.offsets));
-            result["block_cells"] = array(std::move(built.block_cells.entries));
-            result["node_offsets"] = array(std::move(built.block_nodes.offsets));
-            result["nodes"] = array(std::move(built.block_nodes.entries));
+            result["cells"] = as_dict(std::move(found.cells), std::move(rows.cell_complete));
+            result["points"] = as_dict(std::move(found.points), std::move(found.point_complete));
+            result["block_offsets"] = array(std::move(rows.block_cells.offsets));
+            result["block_cells"] = array(std::move(rows.block_cells.entries));
+            result["node_offsets"] = array(std::move(rows.block_nodes.offsets));
+            result["nodes"] = array(std::move(rows.block_nodes.entries));
             return result;
         },
-        py::arg("mesh"), py::arg("parts").noconvert(), py::arg("offsets").noconvert(), py::arg("cells").noconvert(),
-        py::arg("owners").noconvert(), py::arg("cell_counts").noconvert(), py::arg("threads"));
+        py::arg("mesh"), py::arg("labels").noconvert(), py::arg("nparts"), py::arg("parts").noconvert(),
+        py::arg("layers"), py::arg("threads"));
 }
 
 }  // namespace meshpart::bindings

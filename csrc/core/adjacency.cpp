@@ -62,13 +62,13 @@ Csr cells_sharing_points(const MeshView& mesh, std::span<const std::uint8_t> kin
         }
         points.close_row();
     }
-    return neighbours(points.view(), transpose(points.view(), mesh.n_points).view(), threads);
+    return neighbours(points.view(), transpose(points.view(), mesh.n_points, threads).view(), threads);
 }
 
 Csr points_sharing_cells(const MeshView& mesh, int threads) {
     const Csr cells{{mesh.cells.offsets.begin(), mesh.cells.offsets.end()},
                     {mesh.cells.entries.begin(), mesh.cells.entries.end()}};
-    return neighbours(transpose(cells.view(), mesh.n_points).view(), cells.view(), threads);
+    return neighbours(transpose(cells.view(), mesh.n_points, threads).view(), cells.view(), threads);
 }
 
 Vector<weight_t> shared_point_counts(const MeshView& mesh, CsrView rows, int threads) {

@@ -24,7 +24,9 @@ Csr invert(std::span<const part_t> values, index_t count);
 
 // Row v lists, ascending and each once, the rows that name v.
 //
-//   rows  entries in 0..count-1, or throws std::out_of_range
-Csr transpose(CsrView rows, index_t count);
+//   rows    entries in 0..count-1, or throws std::out_of_range
+//   chosen  the rows that count, ascending; all of them otherwise
+Csr transpose(CsrView rows, index_t count, int threads);
+Csr transpose(CsrView rows, std::span<const index_t> chosen, index_t count, int threads);
 
 }  // namespace meshpart

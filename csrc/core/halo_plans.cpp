@@ -26,12 +26,6 @@ void for_each_run(const Held& held, index_t row, Visit&& visit) {
     }
 }
 
-// The position of a part among ascending ones, or -1.
-index_t position(std::span<const part_t> parts, part_t part) {
-    const auto found = std::ranges::lower_bound(parts, part);
-    return found != parts.end() && *found == part ? found - parts.begin() : -1;
-}
-
 // The runs that each of `parts` owns, part after part, by holder ascending.
 struct Sends {
     std::vector<index_t> offsets;

@@ -1,12 +1,19 @@
 // Exchange plans: which owned entities each part sends to whom, and how its ghosts fall to those who own them.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "csr.hpp"
 #include "types.hpp"
 
 namespace meshpart {
+
+// The position of a part among ascending ones, or -1.
+inline index_t position(std::span<const part_t> parts, part_t part) {
+    const auto found = std::ranges::lower_bound(parts, part);
+    return found != parts.end() && *found == part ? found - parts.begin() : -1;
+}
 
 // What parts hold of others: row h lists the global ids of entities that part holders[h] has and does not own, by
 // (owner, id), each with its owner.

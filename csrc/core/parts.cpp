@@ -2,21 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
+#include <vector>
 
 #include "checks.hpp"
 #include "parallel.hpp"
-#include "point_table.hpp"
+#include "rows_ahead.hpp"
 
 namespace meshpart {
 namespace {
-
-constexpr std::int32_t unnumbered = -1;  // a point that no cell uses
-
-template <class To, class From>
-void append(To& to, const From& from) {
-    to.insert(to.end(), from.begin(), from.end());
-}
 
 // The block of a cell; cells of one block mostly come together.
 class BlockFinder {
@@ -36,15 +29,20 @@ class BlockFinder {
 };
 
 // Where each part's rows of each block begin, and their nodes: offsets of block_cells and block_nodes.
-void lay_out_blocks(const MeshView& mesh, CsrView local_cells, int threads, Parts& result) {
-    const index_t n_parts = local_cells.n_rows();
+void lay_out_blocks(const MeshView& mesh, CsrView cells, int threads, PartRows& result) {
+    const index_t n_parts = cells.n_rows();
     auto& rows = result.block_cells.offsets;
     auto& nodes = result.block_nodes.offsets;
     rows.assign(mesh.n_blocks() * n_parts + 1, 0);
     nodes.assign(rows.size(), 0);
     parallel_for(n_parts, threads, 1, [&](index_t i, index_t, int) {
+        if (mesh.n_blocks() == 1 && mesh.block_widths[0] >= 0) {
+            rows[i + 1] = std::ssize(cells[i]);
+            nodes[i + 1] = std::ssize(cells[i]) * mesh.block_widths[0];
+            return;
+        }
         BlockFinder block_of(mesh);
-        for (const index_t cell : local_cells[i]) {
+        for (const index_t cell : cells[i]) {
             const index_t block = block_of(cell), row = block * n_parts + i + 1;
             ++rows[row];
             nodes[row] += mesh.row_length(block, cell);
@@ -52,113 +50,57 @@ void lay_out_blocks(const MeshView& mesh, CsrView local_cells, int threads, Part
     });
     std::partial_sum(rows.begin(), rows.end(), rows.begin());
     std::partial_sum(nodes.begin(), nodes.end(), nodes.begin());
-    result.block_cells.entries.resize(rows.back());
+    if (mesh.n_blocks() > 1) result.block_cells.entries.resize(rows.back());
     result.block_nodes.entries.resize(nodes.back());
-    result.cell_complete.resize(local_cells.entries.size());
+    result.cell_complete.resize(cells.entries.size());
 }
 
-struct LocalPoints {
-    std::vector<index_t> ids;
-    index_t n_owned = 0;
-    std::vector<part_t> ghost_owners;
-    std::vector<std::uint8_t> complete;
-    std::vector<std::int32_t> local_id;  // of the points as the table numbers them
-};
-
-// The points of one part, whose cells the table has read, in local order.
-LocalPoints local_points(part_t part, const PointOwnersView& owners, std::span<const index_t> unused,
-                         const PointTable& table) {
-    struct Local {
-        part_t owner;  // below all others for the part itself
-        index_t point;
-        std::int32_t number;
-    };
-    constexpr part_t itself = -1;
-    std::vector<Local> locals;
-    locals.reserve(table.points().size());
-    for (const index_t point : table.points()) {
-        const part_t owner = owners.owners[point];
-        locals.push_back({owner == part ? itself : owner, point, static_cast<std::int32_t>(locals.size())});
-    }
-    if (part == 0) {
-        for (const index_t point : unused) locals.push_back({itself, point, unnumbered});
-    }
-    require_countable(std::ssize(locals));
-    std::ranges::sort(locals, [](const Local& a, const Local& b) {
-        return a.owner != b.owner ? a.owner < b.owner : a.point < b.point;
-    });
-
-    LocalPoints result;
-    result.ids.reserve(locals.size());
-    result.complete.reserve(locals.size());
-    result.local_id.resize(table.points().size());
-    for (const auto& [owner, point, number] : locals) {
-        const bool used = number != unnumbered;
-        if (used) result.local_id[number] = static_cast<std::int32_t>(result.ids.size());
-        result.complete.push_back(!used || table.cell_counts()[number] == owners.cell_counts[point]);
-        result.ids.push_back(point);
-        if (owner == itself) {
-            ++result.n_owned;
-        } else {
-            result.ghost_owners.push_back(owner);
-        }
-    }
-    return result;
-}
-
-// Writes the rows of one part: global ids, local nodes, and which cells are complete.
-void write_blocks(const MeshView& mesh, index_t i, CsrView local_cells, const LocalPoints& points,
-                  const PointTable& table, Parts& result) {
-    const index_t n_parts = local_cells.n_rows();
+// Writes the rows of one part.
+//
+//   local_id  (n_points): the number of each of its points
+void write_blocks(const MeshView& mesh, index_t i, const Members& members, std::span<const std::int32_t> local_id,
+                  PartRows& result) {
+    const CsrView cells = members.cells.ids.view();
+    const index_t first_point = members.points.ids.offsets[i], n_points = std::ssize(members.points.ids.view()[i]);
+    const std::uint8_t* const point_complete = members.point_complete.data() + first_point;
     std::vector<index_t> row(mesh.n_blocks()), node(mesh.n_blocks());
     for (index_t block = 0; block < mesh.n_blocks(); ++block) {
-        row[block] = result.block_cells.offsets[block * n_parts + i];
-        node[block] = result.block_nodes.offsets[block * n_parts + i];
+        row[block] = result.block_cells.offsets[block * cells.n_rows() + i];
+        node[block] = result.block_nodes.offsets[block * cells.n_rows() + i];
     }
     BlockFinder block_of(mesh);
-    const std::int32_t* number = table.rows().data();
-    for (index_t local = 0; local < std::ssize(local_cells[i]); ++local) {
-        const index_t cell = local_cells[i][local], block = block_of(cell);
-        result.block_cells.entries[row[block]++] = cell;
-        std::uint8_t complete = 1;
-        for (const std::int32_t* end = number + mesh.row_length(block, cell); number < end; ++number) {
-            const std::int32_t id = points.local_id[*number];
-            result.block_nodes.entries[node[block]++] = id;
-            complete &= points.complete[id];
+    std::uint8_t* complete = result.cell_complete.data() + cells.offsets[i];
+    for_each_row(mesh, cells[i], [&](index_t cell, std::span<const index_t> points) {
+        const index_t block = block_of(cell);
+        if (mesh.n_blocks() > 1) result.block_cells.entries[row[block]++] = cell;
+        std::uint8_t all = 1;
+        index_t* to = result.block_nodes.entries.data() + node[block];
+        for (const index_t point : points) {
+            require_in_range(point, mesh.n_points);
+            const std::int32_t id = local_id[point];
+            require_in_range(id, n_points);  // it is another part's only if the mesh has changed meanwhile
+            *to++ = id;
+            all &= point_complete[id];
         }
-        result.cell_complete[local_cells.offsets[i] + local] = complete;
-    }
+        node[block] += std::ssize(points);
+        *complete++ = all;
+    });
 }
 
 }  // namespace
 
-Parts build_parts(const MeshView& mesh, std::span<const part_t> parts, CsrView local_cells,
-                  const PointOwnersView& owners, int threads) {
-    require_in_range(local_cells.entries, mesh.n_cells(), threads);
-    const index_t n_parts = std::ssize(parts);
-    Parts result;
-    lay_out_blocks(mesh, local_cells, threads, result);
-    std::vector<index_t> unused;
-    for (index_t point = 0; point < mesh.n_points; ++point) {
-        if (owners.cell_counts[point] == 0) unused.push_back(point);
-    }
-
-    std::vector<LocalPoints> points(n_parts);
-    std::vector<PointTable> tables(threads);
-    parallel_for(n_parts, threads, 1, [&](index_t i, index_t, int worker) {
-        PointTable& table = tables[worker];
-        table.read(mesh, local_cells[i]);
-        points[i] = local_points(parts[i], owners, unused, table);
-        write_blocks(mesh, i, local_cells, points[i], table, result);
+PartRows part_rows(const MeshView& mesh, const Members& members, int threads) {
+    PartRows result;
+    const CsrView points = members.points.ids.view();
+    lay_out_blocks(mesh, members.cells.ids.view(), threads, result);
+    std::vector<Vector<std::int32_t>> local_ids(threads);
+    parallel_for(points.n_rows(), threads, 1, [&](index_t i, index_t, int worker) {
+        auto& local_id = local_ids[worker];
+        if (local_id.empty()) local_id.resize(mesh.n_points, 0);
+        std::int32_t number = 0;
+        for (const index_t point : points[i]) local_id[point] = number++;
+        write_blocks(mesh, i, members, local_id, result);
     });
-
-    for (const LocalPoints& part : points) {
-        append(result.points.entries, part.ids);
-        result.points.close_row();
-        result.n_owned_points.push_back(part.n_owned);
-        append(result.ghost_owners, part.ghost_owners);
-        append(result.point_complete, part.complete);
-    }
     return result;
 }
 

@@ -1,33 +1,22 @@
-// The parts of a mesh with local numbers, all of them in one pass.
+// The cells of parts with local point numbers.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "csr.hpp"
-#include "point_owners.hpp"
+#include "members.hpp"
 #include "types.hpp"
 
 namespace meshpart {
 
-// Several parts, one after another. Row i is parts[i]'s; of a block, row block * n_parts + i.
-struct Parts {
-    Csr points;                                // global ids in local order: owned ascending, then ghosts by (owner, id)
-    std::vector<index_t> n_owned_points;       // (n_parts)
-    std::vector<part_t> ghost_owners;          // of the ghost points of all parts, one after another
-    std::vector<std::uint8_t> point_complete;  // as points.entries
-    Vector<std::uint8_t> cell_complete;        // as the local cells
-    Csr block_cells;                           // global ids of a block's rows, in local order
-    Csr block_nodes;                           // the local point ids of those rows, one after another
+// The rows of several parts, one after another: of a block, row block * n_parts + i is parts[i]'s.
+struct PartRows {
+    Csr block_cells;  // global ids of a block's cells, in local order; empty where there is one block
+    Csr block_nodes;  // the local point ids of those cells, one after another
+    Vector<std::uint8_t> cell_complete;  // as members.cells.ids.entries: whether all cells around a cell are local
 };
 
-// Builds parts from their local cells.
+// Numbers the points of the cells of parts. A cell is complete if all of its points are.
 //
-//   parts        (n_parts): which parts
-//   local_cells  row i: the cells of parts[i] in local order
-//
-// Costs the local cells and points, and one look at every point of the mesh.
-Parts build_parts(const MeshView& mesh, std::span<const part_t> parts, CsrView local_cells,
-                  const PointOwnersView& owners, int threads);
+// Costs what the parts hold, and for each thread an array as long as the points of the mesh.
+PartRows part_rows(const MeshView& mesh, const Members& members, int threads);
 
 }  // namespace meshpart

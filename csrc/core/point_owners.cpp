@@ -1,46 +1,49 @@
 #include "point_owners.hpp"
 
-#include <atomic>
+#include <algorithm>
+#include <vector>
 
-#include "checks.hpp"
 #include "parallel.hpp"
-#include "point_table.hpp"
 
 namespace meshpart {
 namespace {
 
-// More cells first, then the lower part: the largest claim owns the point, whatever the order of claims.
-std::uint64_t claim(std::int32_t cell_count, part_t part) {
-    return static_cast<std::uint64_t>(cell_count) << 32 | static_cast<std::uint32_t>(~part);
-}
-
-void raise_to(std::uint64_t& target, std::uint64_t value) {
-    const std::atomic_ref<std::uint64_t> shared(target);
-    std::uint64_t known = shared.load(std::memory_order_relaxed);
-    while (known < value && !shared.compare_exchange_weak(known, value, std::memory_order_relaxed)) {
+// What occurs most often among sorted values, the lowest on a tie.
+part_t most_frequent(std::span<const part_t> sorted) {
+    part_t best = sorted[0];
+    index_t best_count = 0;
+    for (auto first = sorted.begin(); first != sorted.end();) {
+        const auto last = std::find_if(first, sorted.end(), [&](part_t part) { return part != *first; });
+        if (last - first > best_count) {
+            best = *first;
+            best_count = last - first;
+        }
+        first = last;
     }
+    return best;
 }
 
 }  // namespace
 
-PointOwners point_owners(const MeshView& mesh, CsrView owned_cells, int threads) {
-    require_in_range(owned_cells.entries, mesh.n_cells(), threads);
-    PointOwners result{std::vector<part_t>(mesh.n_points), std::vector<std::int32_t>(mesh.n_points)};
-    std::vector<std::uint64_t> best(mesh.n_points, claim(0, 0));
-    std::vector<PointTable> tables(threads);
-    parallel_for(owned_cells.n_rows(), threads, 1, [&](index_t part, index_t, int worker) {
-        PointTable& table = tables[worker];
-        table.read(mesh, owned_cells[part]);
-        for (std::size_t i = 0; i < table.points().size(); ++i) {
-            const index_t point = table.points()[i];
-            const std::int32_t cell_count = table.cell_counts()[i];
-            raise_to(best[point], claim(cell_count, static_cast<part_t>(part)));
-            std::atomic_ref(result.cell_counts[point]).fetch_add(cell_count, std::memory_order_relaxed);
+PointOwners point_owners(CsrView on_points, std::span<const part_t> labels, int threads) {
+    const index_t n_points = on_points.n_rows();
+    PointOwners result{Vector<part_t>(n_points), Vector<std::uint8_t>(n_points)};
+    std::vector<std::vector<part_t>> scratch(threads);
+    parallel_for(n_points, threads, 4096, [&](index_t begin, index_t end, int worker) {
+        auto& parts = scratch[worker];
+        for (index_t point = begin; point < end; ++point) {
+            const auto cells = on_points[point];
+            const part_t first = cells.empty() ? 0 : labels[cells.front()];
+            const bool shared = std::ranges::any_of(cells, [&](index_t cell) { return labels[cell] != first; });
+            result.owners[point] = first;
+            result.shared[point] = shared;
+            if (!shared) continue;
+            parts.clear();
+            for (const index_t cell : cells) parts.push_back(labels[cell]);
+            std::ranges::sort(parts);
+            result.owners[point] = most_frequent(parts);
         }
     });
-    for (index_t point = 0; point < mesh.n_points; ++point) {
-        result.owners[point] = static_cast<part_t>(~static_cast<std::uint32_t>(best[point]));
-    }
     return result;
 }
 

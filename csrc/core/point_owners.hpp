@@ -1,26 +1,22 @@
-// Who owns a point.
+// Who owns a point, and whether several parts meet on it.
 #pragma once
 
 #include <span>
-#include <vector>
 
+#include "csr.hpp"
 #include "types.hpp"
 
 namespace meshpart {
 
 struct PointOwners {
-    std::vector<part_t> owners;             // (n_points)
-    std::vector<std::int32_t> cell_counts;  // (n_points): how many cells use the point
+    Vector<part_t> owners;        // (n_points)
+    Vector<std::uint8_t> shared;  // (n_points): whether cells of several parts lie on the point
 };
 
-struct PointOwnersView {
-    std::span<const part_t> owners;
-    std::span<const std::int32_t> cell_counts;
-};
-
-// A point belongs to the part that owns most of the cells on it, the lowest on a tie; to part 0 if no cell uses it.
+// A point belongs to the part that owns most of the cells on it, the lowest on a tie; to part 0 if no cell is on it.
 //
-//   owned_cells  row p: the cells of part p; together every cell once
-PointOwners point_owners(const MeshView& mesh, CsrView owned_cells, int threads);
+//   on_points  row i: the cells on point i, each once
+//   labels     (n_cells)
+PointOwners point_owners(CsrView on_points, std::span<const part_t> labels, int threads);
 
 }  // namespace meshpart

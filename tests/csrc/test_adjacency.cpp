@@ -70,13 +70,13 @@ TEST_CASE("rows that are turned round twice come back ascending and without repe
     Random random(3);
     for (int round = 0; round < 200; ++round) {
         const Mesh mesh = random_mesh(random, 9, 3, 5);
-        const Csr there = transpose(mesh.view().cells, mesh.n_points);
-        const Csr back = transpose(there.view(), mesh.n_cells());
+        const Csr there = transpose(mesh.view().cells, mesh.n_points, 2);
+        const Csr back = transpose(there.view(), mesh.n_cells(), 2);
         for (index_t c = 0; c < mesh.n_cells(); ++c) {
             const auto points = points_of(mesh, c);
             CHECK(plain(back.view()[c]) == Ids(points.begin(), points.end()));
         }
     }
     const Ids offsets{0, 2}, outside{0, 3};
-    CHECK_THROWS_AS(transpose({offsets, outside}, 3), std::out_of_range);
+    CHECK_THROWS_AS(transpose({offsets, outside}, 3, 2), std::out_of_range);
 }
