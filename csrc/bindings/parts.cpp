@@ -1,8 +1,7 @@
-// Rows turned round, owners of points, and parts with their ghosts and plans.
+// Rows turned round, and parts with their ghosts and plans.
 #include "core/parts.hpp"
 
 #include "convert.hpp"
-#include "core/point_owners.hpp"
 
 namespace meshpart::bindings {
 
@@ -41,32 +40,26 @@ void bind_parts(py::module_& m) {
     bind_invert<index_t>(m);
     bind_invert<part_t>(m);
     m.def(
-        "point_owners",
-        [](const py::tuple& flat, const Array<part_t>& labels, int threads) {
+        "owned_point_counts",
+        [](const py::tuple& flat, const Array<part_t>& labels, part_t nparts, int threads) {
             const MeshArgument mesh(flat);
-            return array(released([&] {
-                const Csr on_points = transpose(mesh.view().cells, mesh.n_points, threads);
-                return point_owners(on_points.view(), span(labels), threads).owners;
-            }));
+            return array(released([&] { return owned_point_counts(mesh.view(), span(labels), nparts, threads); }));
         },
-        py::arg("mesh"), py::arg("labels").noconvert(), py::arg("threads"));
+        py::arg("mesh"), py::arg("labels").noconvert(), py::arg("nparts"), py::arg("threads"));
     m.def(
         "build_parts",
         [](const py::tuple& flat, const Array<part_t>& labels, part_t nparts, const Array<part_t>& parts,
            std::int32_t layers, int threads) {
             const MeshArgument mesh(flat);
-            auto [found, rows] = released([&] {
-                auto in_parts = members(mesh.view(), span(labels), nparts, span(parts), layers, threads);
-                auto own = part_rows(mesh.view(), in_parts, threads);
-                return std::pair(std::move(in_parts), std::move(own));
-            });
+            auto found =
+                released([&] { return build_parts(mesh.view(), span(labels), nparts, span(parts), layers, threads); });
             py::dict result;
-            result["cells"] = as_dict(std::move(found.cells), std::move(rows.cell_complete));
+            result["cells"] = as_dict(std::move(found.cells), std::move(found.cell_complete));
             result["points"] = as_dict(std::move(found.points), std::move(found.point_complete));
-            result["block_offsets"] = array(std::move(rows.block_cells.offsets));
-            result["block_cells"] = array(std::move(rows.block_cells.entries));
-            result["node_offsets"] = array(std::move(rows.block_nodes.offsets));
-            result["nodes"] = array(std::move(rows.block_nodes.entries));
+            result["block_offsets"] = array(std::move(found.block_cells.offsets));
+            result["block_cells"] = array(std::move(found.block_cells.entries));
+            result["node_offsets"] = array(std::move(found.block_nodes.offsets));
+            result["nodes"] = array(std::move(found.block_nodes.entries));
             return result;
         },
         py::arg("mesh"), py::arg("labels").noconvert(), py::arg("nparts"), py::arg("parts").noconvert(),

@@ -19,14 +19,12 @@ struct Csr {
 // Row v lists, ascending, the positions i at which values[i] == v.
 //
 //   values  (n), each in 0..count-1, or throws std::out_of_range
-Csr invert(std::span<const index_t> values, index_t count);
-Csr invert(std::span<const part_t> values, index_t count);
+Csr invert(std::span<const index_t> values, index_t count, int threads = 1);
+Csr invert(std::span<const part_t> values, index_t count, int threads = 1);
 
 // Row v lists, ascending and each once, the rows that name v.
 //
-//   rows    entries in 0..count-1, or throws std::out_of_range
-//   chosen  the rows that count, ascending; all of them otherwise
+//   rows  entries in 0..count-1, or throws std::out_of_range
 Csr transpose(CsrView rows, index_t count, int threads);
-Csr transpose(CsrView rows, std::span<const index_t> chosen, index_t count, int threads);
 
 }  // namespace meshpart

@@ -1,12 +1,12 @@
 #include "parts.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
-#include "checks.hpp"
 #include "parallel.hpp"
-#include "rows_ahead.hpp"
+#include "regroup.hpp"
 
 namespace meshpart {
 namespace {
@@ -29,7 +29,8 @@ class BlockFinder {
 };
 
 // Where each part's rows of each block begin, and their nodes: offsets of block_cells and block_nodes.
-void lay_out_blocks(const MeshView& mesh, CsrView cells, int threads, PartRows& result) {
+void lay_out_blocks(const MeshView& mesh, int threads, Parts& result) {
+    const CsrView cells = result.cells.ids.view();
     const index_t n_parts = cells.n_rows();
     auto& rows = result.block_cells.offsets;
     auto& nodes = result.block_nodes.offsets;
@@ -55,53 +56,75 @@ void lay_out_blocks(const MeshView& mesh, CsrView cells, int threads, PartRows& 
     result.cell_complete.resize(cells.entries.size());
 }
 
-// Writes the rows of one part.
-//
-//   local_id  (n_points): the number of each of its points
-void write_blocks(const MeshView& mesh, index_t i, const Members& members, std::span<const std::int32_t> local_id,
-                  PartRows& result) {
-    const CsrView cells = members.cells.ids.view();
-    const index_t first_point = members.points.ids.offsets[i], n_points = std::ssize(members.points.ids.view()[i]);
-    const std::uint8_t* const point_complete = members.point_complete.data() + first_point;
-    std::vector<index_t> row(mesh.n_blocks()), node(mesh.n_blocks());
+// Writes the rows of one part, the points of whose cells have been numbered. A cell is complete if its points are.
+template <class Id>
+void write_blocks(const MeshView& mesh, const Grouped<Id>& grouped, std::span<const Id> cell_numbers, index_t i,
+                  std::span<const std::int32_t> local_id, Parts& result) {
+    const index_t n_parts = std::ssize(result.cells.n_owned), first_cell = result.cells.ids.offsets[i];
+    const std::uint8_t* const point_complete = result.point_complete.data() + result.points.ids.offsets[i];
+    std::vector<index_t*> row(mesh.n_blocks()), node(mesh.n_blocks());
     for (index_t block = 0; block < mesh.n_blocks(); ++block) {
-        row[block] = result.block_cells.offsets[block * cells.n_rows() + i];
-        node[block] = result.block_nodes.offsets[block * cells.n_rows() + i];
+        row[block] = result.block_cells.entries.data() + result.block_cells.offsets[block * n_parts + i];
+        node[block] = result.block_nodes.entries.data() + result.block_nodes.offsets[block * n_parts + i];
     }
     BlockFinder block_of(mesh);
-    std::uint8_t* complete = result.cell_complete.data() + cells.offsets[i];
-    for_each_row(mesh, cells[i], [&](index_t cell, std::span<const index_t> points) {
-        const index_t block = block_of(cell);
-        if (mesh.n_blocks() > 1) result.block_cells.entries[row[block]++] = cell;
-        std::uint8_t all = 1;
-        index_t* to = result.block_nodes.entries.data() + node[block];
-        for (const index_t point : points) {
-            require_in_range(point, mesh.n_points);
+    for (index_t place = first_cell; place < result.cells.ids.offsets[i + 1]; ++place) {
+        const index_t cell = result.cells.ids.entries[place];
+        const index_t block = mesh.n_blocks() == 1 ? 0 : block_of(cell);
+        if (mesh.n_blocks() > 1) *row[block]++ = cell;
+        std::uint8_t complete = 1;
+        for (const Id point : grouped.rows[cell_numbers[place]]) {
             const std::int32_t id = local_id[point];
-            require_in_range(id, n_points);  // it is another part's only if the mesh has changed meanwhile
-            *to++ = id;
-            all &= point_complete[id];
+            *node[block]++ = id;
+            complete &= point_complete[id];
         }
-        node[block] += std::ssize(points);
-        *complete++ = all;
-    });
+        result.cell_complete[place] = complete;
+    }
 }
 
 }  // namespace
 
-PartRows part_rows(const MeshView& mesh, const Members& members, int threads) {
-    PartRows result;
-    const CsrView points = members.points.ids.view();
-    lay_out_blocks(mesh, members.cells.ids.view(), threads, result);
+template <class Id>
+Parts build_parts_in(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, std::span<const part_t> parts,
+                     std::int32_t layers, int threads) {
+    const auto grouped = regroup<Id>(mesh, labels, nparts, parts, layers, threads);
+    auto found = members<Id>(grouped, parts, layers, threads);
+    Parts result{std::move(found.cells), std::move(found.points), {}, std::move(found.point_complete), {}, {}};
+    lay_out_blocks(mesh, threads, result);
     std::vector<Vector<std::int32_t>> local_ids(threads);
-    parallel_for(points.n_rows(), threads, 1, [&](index_t i, index_t, int worker) {
+    parallel_for(std::ssize(parts), threads, 1, [&](index_t i, index_t, int worker) {
         auto& local_id = local_ids[worker];
-        if (local_id.empty()) local_id.resize(mesh.n_points, 0);
-        std::int32_t number = 0;
-        for (const index_t point : points[i]) local_id[point] = number++;
-        write_blocks(mesh, i, members, local_id, result);
+        if (local_id.empty()) local_id.resize(grouped.point_ids.size());
+        const index_t first = result.points.ids.offsets[i], end = result.points.ids.offsets[i + 1];
+        for (index_t j = first; j < end; ++j) local_id[found.point_numbers[j]] = static_cast<std::int32_t>(j - first);
+        write_blocks<Id>(mesh, grouped, found.cell_numbers, i, local_id, result);
     });
     return result;
+}
+
+template Parts build_parts_in<std::uint32_t>(const MeshView&, std::span<const part_t>, part_t, std::span<const part_t>,
+                                             std::int32_t, int);
+template Parts build_parts_in<index_t>(const MeshView&, std::span<const part_t>, part_t, std::span<const part_t>,
+                                       std::int32_t, int);
+
+Parts build_parts(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, std::span<const part_t> parts,
+                  std::int32_t layers, int threads) {
+    if (parts.empty()) {
+        Parts none;
+        lay_out_blocks(mesh, threads, none);
+        return none;
+    }
+    const bool short_ids = std::max(mesh.n_cells(), mesh.n_points) <= std::numeric_limits<std::uint32_t>::max();
+    return short_ids ? build_parts_in<std::uint32_t>(mesh, labels, nparts, parts, layers, threads)
+                     : build_parts_in<index_t>(mesh, labels, nparts, parts, layers, threads);
+}
+
+Vector<index_t> owned_point_counts(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, int threads) {
+    std::vector<part_t> all(nparts);
+    std::iota(all.begin(), all.end(), 0);
+    auto starts = regroup<index_t>(mesh, labels, nparts, all, 0, threads).point_starts;
+    std::adjacent_difference(starts.begin(), starts.end(), starts.begin());
+    return {starts.begin() + 1, starts.end()};
 }
 
 }  // namespace meshpart

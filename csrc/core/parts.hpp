@@ -1,5 +1,7 @@
-// The cells of parts with local point numbers.
+// The parts of a decomposition: their members, their plans, and their cells with local point numbers.
 #pragma once
+
+#include <span>
 
 #include "csr.hpp"
 #include "members.hpp"
@@ -7,16 +9,31 @@
 
 namespace meshpart {
 
-// The rows of several parts, one after another: of a block, row block * n_parts + i is parts[i]'s.
-struct PartRows {
-    Csr block_cells;  // global ids of a block's cells, in local order; empty where there is one block
+// Several parts, one after another. Of a block, row block * n_parts + i is parts[i]'s.
+struct Parts {
+    Entities cells, points;
+    Vector<std::uint8_t> cell_complete, point_complete;  // as their ids: whether all cells around are local
+    Csr block_cells;  // global ids of a block's cells, in local order; no entries where there is one block
     Csr block_nodes;  // the local point ids of those cells, one after another
-    Vector<std::uint8_t> cell_complete;  // as members.cells.ids.entries: whether all cells around a cell are local
 };
 
-// Numbers the points of the cells of parts. A cell is complete if all of its points are.
+// Builds parts with their ghosts.
 //
-// Costs what the parts hold, and for each thread an array as long as the points of the mesh.
-PartRows part_rows(const MeshView& mesh, const Members& members, int threads);
+//   labels  (n_cells), each in 0..nparts-1: the owner of each cell
+//   parts   (n_parts), strictly ascending: which parts
+//   layers  how many layers of ghosts
+//
+// All parts together cost the mesh and what they hold, a few of them some looks at the mesh and what they and the parts
+// around them hold. The result is the same for any number of threads.
+Parts build_parts(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, std::span<const part_t> parts,
+                  std::int32_t layers, int threads);
+
+// The same, where the numbers of all cells and points fit an Id: std::uint32_t or index_t.
+template <class Id>
+Parts build_parts_in(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, std::span<const part_t> parts,
+                     std::int32_t layers, int threads);
+
+// How many points each of 0..nparts-1 owns.
+Vector<index_t> owned_point_counts(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, int threads);
 
 }  // namespace meshpart

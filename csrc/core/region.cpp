@@ -1,23 +1,19 @@
 #include "region.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "checks.hpp"
 #include "parallel.hpp"
-#include "vector.hpp"
 
 namespace meshpart {
-namespace {
 
-constexpr index_t grain = 1 << 14;
-
-}  // namespace
-
-std::vector<index_t> cells_around(const MeshView& mesh, std::span<const part_t> labels, std::span<const part_t> parts,
-                                  index_t steps, int threads) {
+Vector<index_t> cells_around(const MeshView& mesh, std::span<const part_t> labels, std::span<const part_t> parts,
+                             index_t steps, int threads) {
+    constexpr index_t grain = 1 << 14;
     Vector<std::uint8_t> inside(mesh.n_cells(), 0), met(mesh.n_points, 0);
     std::vector<std::vector<index_t>> found((mesh.n_cells() + grain - 1) / grain);
-    // Calls wanted(cell) for every cell that is not inside yet; those that it wants are inside from the next time on.
+    // Takes in the cells that are wanted and not inside yet; whether there are any.
     const auto take = [&](auto&& wanted) {
         parallel_for(mesh.n_cells(), threads, grain, [&](index_t begin, index_t end, int) {
             auto& own = found[begin / grain];
@@ -49,7 +45,7 @@ std::vector<index_t> cells_around(const MeshView& mesh, std::span<const part_t> 
             });
         });
     }
-    std::vector<index_t> cells;
+    Vector<index_t> cells;
     for (index_t cell = 0; cell < mesh.n_cells(); ++cell) {
         if (inside[cell]) cells.push_back(cell);
     }

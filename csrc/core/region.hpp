@@ -2,9 +2,9 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "types.hpp"
+#include "vector.hpp"
 
 namespace meshpart {
 
@@ -15,7 +15,7 @@ namespace meshpart {
 //   parts   ascending
 //
 // Costs one look at the mesh for every step.
-std::vector<index_t> cells_around(const MeshView& mesh, std::span<const part_t> labels, std::span<const part_t> parts,
-                                  index_t steps, int threads);
+Vector<index_t> cells_around(const MeshView& mesh, std::span<const part_t> labels, std::span<const part_t> parts,
+                             index_t steps, int threads);
 
 }  // namespace meshpart
