@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from meshpart.errors import ArgumentError
 
@@ -73,6 +74,15 @@ def path(value: Any) -> Path:
         return Path(value)
     except TypeError:
         raise ArgumentError(f"path must be a path, got {value!r}") from None
+
+
+def chosen_parts(only: object, nparts: int) -> npt.NDArray[np.int32]:
+    """Return the parts to build: all of them, for None; refuse what is no list of part numbers."""
+    if only is None:
+        return np.arange(nparts, dtype=np.int32)
+    if isinstance(only, str) or not isinstance(only, Iterable):
+        raise ArgumentError(f"only must be a list of part numbers, got {only!r}")
+    return np.array([integer("only", part, low=0, high=nparts - 1) for part in only], np.int32)
 
 
 def threads(value: object) -> int:

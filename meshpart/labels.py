@@ -23,7 +23,9 @@ LINES_AT_ONCE = 1 << 20
 MANY_PARTS = 1000  # for each cell, from where on a label is taken for a mistake
 
 
-def as_labels(labels: Any, n_cells: int, nparts: Any = None) -> tuple[Labels, int]:
+def as_labels(
+    labels: Any, n_cells: int, nparts: Any = None, *, what: str = "labels", of: str = "cell"
+) -> tuple[Labels, int]:
     """Check the labels of a mesh's cells.
 
     Parameters
@@ -32,6 +34,8 @@ def as_labels(labels: Any, n_cells: int, nparts: Any = None) -> tuple[Labels, in
     n_cells : int
     nparts : int, optional
         The highest label + 1 otherwise.
+    what, of : str
+        What messages call the labels, and what has them.
 
     Returns
     -------
@@ -44,31 +48,30 @@ def as_labels(labels: Any, n_cells: int, nparts: Any = None) -> tuple[Labels, in
     ArgumentError
         If they are no integers, as many as cells, in 0..nparts-1.
     """
-    given = _flat(labels)
+    given = _flat(labels, what)
     if given.dtype.kind not in "iu" and given.size > 0:
-        raise ArgumentError(f"labels must be integers, got the dtype {given.dtype}")
+        raise ArgumentError(f"{what} must be integers, got the dtype {given.dtype}")
     if given.shape != (n_cells,):
-        raise ArgumentError(f"labels must have the shape ({n_cells},), got {given.shape}")
+        raise ArgumentError(f"{what} must have the shape ({n_cells},), got {given.shape}")
     most = arguments.LARGEST_INT32 if nparts is None else arguments.integer("nparts", nparts, low=1)
     outside = _first_outside(given, most)
     if outside >= 0:
         allowed = "it must not be negative" if given[outside] < 0 else f"outside 0..{most - 1}"
-        raise ArgumentError(f"labels: cell {outside} has {given[outside]}, {allowed}")
+        raise ArgumentError(f"{what}: {of} {outside} has {given[outside]}, {allowed}")
     if nparts is None:
         most = int(given.max(initial=0)) + 1
         if most > MANY_PARTS and most // MANY_PARTS > n_cells:
             raise ArgumentError(
-                f"labels: cell {given.argmax()} has {most - 1}, and there are {n_cells} cells; "
-                f"nparts={most} allows so many empty parts"
+                f"{what}: {of} {given.argmax()} of {n_cells} has {most - 1}; nparts={most} allows so many empty parts"
             )
     return given.astype(np.int32), most
 
 
-def _flat(labels: Any) -> Array:
+def _flat(labels: Any, what: str = "labels") -> Array:
     """Return labels as an array, also where one is given for each block."""
     if isinstance(labels, list | tuple) and labels and all(isinstance(entry, np.ndarray) for entry in labels):
         labels = np.concatenate([np.atleast_1d(entry) for entry in labels])
-    return as_array("labels", labels, ArgumentError)
+    return as_array(what, labels, ArgumentError)
 
 
 def read_labels(path: str | os.PathLike[str]) -> Labels:

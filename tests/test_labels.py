@@ -308,6 +308,6 @@ def test_replacing_a_file_keeps_its_permissions(tmp_path):
 
 
 def test_a_stray_label_is_no_order_for_millions_of_parts():
-    with pytest.raises(ArgumentError, match="cell 1 has 2147483646, and there are 3 cells; nparts=2147483647 allows"):
+    with pytest.raises(ArgumentError, match="cell 1 of 3 has 2147483646; nparts=2147483647 allows"):
         as_labels([0, 2**31 - 2, 1], 3)
     assert as_labels([0, 2999, 1], 3)[1] == 3000
