@@ -12,6 +12,7 @@ from meshpart.errors import (
     MissingDependencyError,
 )
 from meshpart.graph import Graph, dual_graph, point_graph
+from meshpart.graph_parts import SubGraph, split_graph
 from meshpart.io import read, write_parts
 from meshpart.labels import read_labels, write_labels
 from meshpart.mesh import Mesh, MeshLike, Periodic
@@ -40,6 +41,7 @@ __all__ = [
     "Provenance",
     "Quality",
     "Repair",
+    "SubGraph",
     "SubMesh",
     "__version__",
     "dual_graph",
@@ -50,6 +52,7 @@ __all__ = [
     "read",
     "read_labels",
     "split",
+    "split_graph",
     "write_labels",
     "write_parts",
 ]

@@ -47,3 +47,13 @@ def halo_metrics(
 def kahip(graph: _Graph, nparts: int, imbalance: float, seed: int, mode: int, helper: str) -> _Labels: ...
 def require_kahip_can_number(n_vertices: int, n_entries: int) -> None: ...
 def point_graph(mesh: _Flat, edges: _Outline, threads: int) -> tuple[_Ids, _Ids]: ...
+def graph_parts(
+    offsets: _Ids,
+    targets: _Ids,
+    owners: _Labels,
+    owned_offsets: _Ids,
+    owned: _Ids,
+    parts: _Labels,
+    layers: int,
+    threads: int,
+) -> dict[str, npt.NDArray[Any]]: ...

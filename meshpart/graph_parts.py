@@ -1,0 +1,227 @@
+"""The parts of a directed graph: halos that follow edges backwards, so that messages along the edges come out right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from meshpart import _core, arguments
+from meshpart.arrays import Array, Frozen, Ids, as_row, check_offsets, frozen, pieces, starts
+from meshpart.errors import ArgumentError
+from meshpart.graph import Graph
+from meshpart.halo import HaloPlan
+from meshpart.labels import as_labels
+from meshpart.mesh import fingerprint_of
+from meshpart.submesh import IndexMap
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+    CsrMatrix = scipy.sparse.csr_array[Any] | scipy.sparse.csr_matrix[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SubGraph(Frozen):
+    """One part of a directed graph.
+
+    A message goes along an edge, from its sender to its receiver. The edges of a part are all those into its vertices
+    of layer < `layers`, sorted by receiver: vertex v receives along the edges offsets[v] : offsets[v + 1]. Into the
+    vertices of the last layer none are listed, so with `layers` = 0 there are none at all.
+
+    Parameters
+    ----------
+    part, nparts : int
+        Which one of how many.
+    layers : int
+        How many were asked for; where the graph has no more vertices to offer there are fewer.
+    vertices : IndexMap
+        Local order and global ids. The layer of a ghost is the least number of edges from it to an owned vertex; a
+        vertex is complete if all senders of edges into it are local.
+    halo : HaloPlan
+    run : str
+        The same for all parts of one decomposition, and for no other: a hash of the graph, the owners and the layers.
+    offsets : ndarray of int64, (n_local + 1,)
+    senders : ndarray of int64, (n_edges,)
+        Local ids.
+    edge_ids : ndarray of int64, (n_edges,)
+        The position of each edge in the `targets` of the graph, ascending among those into one vertex.
+    """
+
+    part: int
+    nparts: int
+    layers: int
+    vertices: IndexMap
+    halo: HaloPlan
+    run: str
+    offsets: Ids
+    senders: Ids
+    edge_ids: Ids
+
+    def __repr__(self) -> str:
+        vertices = self.vertices
+        return (
+            f"<SubGraph {self.part} of {self.nparts}: {vertices.n_owned} vertices + {vertices.n_ghost} ghosts, "
+            f"{self.n_edges} edges>"
+        )
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self.senders)
+
+    def receivers(self) -> Ids:
+        """Return the local id of the vertex that each edge leads into, ascending: int64, (n_edges,)."""
+        return np.repeat(np.arange(self.vertices.n_local), np.diff(self.offsets))
+
+
+def split_graph(
+    graph: Graph | CsrMatrix | tuple[npt.ArrayLike, npt.ArrayLike],
+    owners: npt.ArrayLike,
+    nparts: int | None = None,
+    *,
+    layers: int = 1,
+    only: Iterable[int] | None = None,
+    threads: int | None = None,
+) -> list[SubGraph]:
+    """Cut any directed graph along the owners of its vertices.
+
+    A part has the vertices that it owns and, as ghosts, those from which an edge leads to one of them (layer 1), those
+    from which one leads to layer 1 (layer 2), and so on. Thus, with all messages of ghosts' own steps computed locally,
+    s steps of message passing on a part's edges give what they give on the whole graph in all rows of layer <=
+    `layers` - s: in the owned rows after as many steps as there are layers. So do sums, to the last bit, where each
+    vertex adds up its messages in the order of the edges.
+
+    Parameters
+    ----------
+    graph : Graph, scipy csr matrix or array (n_vertices, n_vertices), or pair of array_like of int (offsets, targets)
+        Row i lists the targets of the edges that leave vertex i: targets[offsets[i]:offsets[i + 1]], in any order. Of
+        a matrix, each stored entry (i, j) is an edge from i to j, whatever its value. Loops and parallel edges are
+        kept. An edge's id is its position in the targets.
+    owners : array_like of int, (n_vertices,)
+        The part of each vertex.
+    nparts : int, optional
+        The highest owner + 1 otherwise. Parts without a vertex are empty.
+    layers : int
+        How many layers of ghosts; more than the graph has is no error.
+    only : iterable of int, optional
+        The parts to build, in this order; all of them otherwise.
+    threads : int, optional
+        The parts do not depend on it.
+
+    Returns
+    -------
+    parts : list of SubGraph
+        Part i at place i, or those of `only`.
+
+    Raises
+    ------
+    ArgumentError
+        If the arrays are no graph (the message names the row), the owners do not fit it or are outside 0..nparts-1,
+        or another argument cannot be right.
+
+    Examples
+    --------
+    The ring 0 -> 1 -> 2 -> 3 -> 0, cut in two. Part 0 needs vertex 3, which sends to vertex 0, and sends vertex 1:
+
+    >>> import meshpart
+    >>> ring = ([0, 1, 2, 3, 4], [1, 2, 3, 0])
+    >>> part, other = meshpart.split_graph(ring, [0, 0, 1, 1])
+    >>> part
+    <SubGraph 0 of 2: 2 vertices + 1 ghosts, 2 edges>
+    >>> part.vertices.global_ids
+    array([0, 1, 3])
+    >>> part.senders, part.receivers(), part.edge_ids
+    (array([2, 0]), array([0, 1]), array([3, 0]))
+    >>> part.vertices.global_ids[part.halo.send_indices]
+    array([1])
+    """
+    offsets, targets = _rows_of(graph)
+    given, nparts = as_labels(owners, len(offsets) - 1, nparts, what="owners", of="vertex")
+    layers = arguments.integer("layers", layers, low=0)
+    chosen = arguments.chosen_parts(only, nparts)
+    workers = arguments.threads(threads)
+    _check_targets(offsets, targets, workers)
+
+    parts, places = np.unique(chosen, return_inverse=True)
+    built = _core.graph_parts(offsets, targets, given, *_core.invert(given, nparts), parts, layers, workers)
+    run = fingerprint_of("graph", offsets, targets, given, nparts, layers)
+    columns = zip(
+        parts.tolist(),
+        _vertex_maps(built, len(given)),
+        _halos(built),
+        pieces(built["row_offsets"], built["vertex_offsets"] + np.arange(len(parts) + 1)),
+        pieces(built["senders"], built["edge_offsets"]),
+        pieces(built["edge_ids"], built["edge_offsets"]),
+        strict=True,
+    )
+    found = [SubGraph(part, nparts, layers, vertices, halo, run, *edges) for part, vertices, halo, *edges in columns]
+    return [found[place] for place in places.tolist()]
+
+
+def _rows_of(graph: Any) -> tuple[Ids, Ids]:
+    """Return the offsets and targets of a graph as the core takes them: offsets that nobody can change."""
+    if isinstance(graph, Graph):
+        return graph.offsets, graph.targets
+    if isinstance(graph, tuple | list) and len(graph) == 2:
+        offsets, targets = (
+            as_row(name, row, ArgumentError) for name, row in zip(("offsets", "targets"), graph, strict=True)
+        )
+    else:
+        offsets, targets = _rows_of_matrix(graph)
+    offsets = frozen(offsets.copy())
+    check_offsets("offsets", offsets, len(targets), least=0, error=ArgumentError)
+    return offsets, targets
+
+
+def _rows_of_matrix(matrix: Any) -> tuple[Ids, Ids]:
+    from scipy.sparse import issparse
+
+    sparse: bool = issparse(matrix)
+    if not sparse:
+        raise ArgumentError(
+            "graph must be a meshpart.Graph, a SciPy csr matrix or a pair (offsets, targets), "
+            f"got {type(matrix).__name__}"
+        )
+    if matrix.format != "csr":  # in which an edge has another position
+        raise ArgumentError(f"graph: a matrix must be in the csr format (its tocsr() is), got {matrix.format}")
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ArgumentError(f"graph: a matrix must be square, got the shape {matrix.shape}")
+    offsets = as_row("indptr", matrix.indptr, ArgumentError)
+    targets = as_row("indices", matrix.indices, ArgumentError)
+    if len(offsets) != matrix.shape[0] + 1:
+        raise ArgumentError(f"indptr must have the shape ({matrix.shape[0] + 1},), got {offsets.shape}")
+    return offsets, targets[: max(int(offsets[-1]), 0)]  # a matrix may have room for more entries
+
+
+def _check_targets(offsets: Ids, targets: Ids, threads: int) -> None:
+    n_vertices = len(offsets) - 1
+    outside = _core.first_outside(targets, n_vertices, threads)
+    if outside >= 0:
+        row = int(np.searchsorted(offsets, outside, side="right")) - 1
+        raise ArgumentError(f"targets: row {row} names vertex {targets[outside]}, there are {n_vertices}")
+
+
+def _vertex_maps(built: Mapping[str, Array], n_vertices: int) -> Iterator[IndexMap]:
+    columns = zip(
+        pieces(built["vertices"], built["vertex_offsets"]),
+        pieces(built["ghost_owners"], built["ghost_offsets"]),
+        pieces(built["ghost_layers"], built["ghost_offsets"]),
+        pieces(built["complete"].view(np.bool_), built["vertex_offsets"]),
+        strict=True,
+    )
+    for global_ids, owners, layers, complete in columns:
+        yield IndexMap(global_ids, len(global_ids) - len(owners), owners, layers, complete, n_vertices)
+
+
+def _halos(built: Mapping[str, Array]) -> Iterator[HaloPlan]:
+    rows = built["neighbour_offsets"]
+    neighbours = pieces(built["neighbours"].astype(np.int32), rows)
+    counts = pieces(built["receive_counts"], rows)
+    sends = pieces(built["send_indices"], built["send_offsets"][rows])
+    for row, (own, received, sent) in enumerate(zip(neighbours, counts, sends, strict=True)):
+        begins = built["send_offsets"][rows[row] : rows[row + 1] + 1]
+        yield HaloPlan(own, frozen(begins - begins[0]), sent, frozen(starts(received)))
