@@ -90,10 +90,9 @@ def split_graph(
     """Cut any directed graph along the owners of its vertices.
 
     A part has the vertices that it owns and, as ghosts, those from which an edge leads to one of them (layer 1), those
-    from which one leads to layer 1 (layer 2), and so on. Thus, with all messages of ghosts' own steps computed locally,
-    s steps of message passing on a part's edges give what they give on the whole graph in all rows of layer <=
-    `layers` - s: in the owned rows after as many steps as there are layers. So do sums, to the last bit, where each
-    vertex adds up its messages in the order of the edges.
+    from which one leads to layer 1 (layer 2), and so on. So message passing needs no exchange for as many steps as
+    there are layers: s steps along a part's edges give, in all rows of layer <= `layers` - s, what they give on the
+    whole graph; to the last bit, where each vertex adds up its messages in the order of the edges.
 
     Parameters
     ----------
