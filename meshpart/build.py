@@ -65,10 +65,10 @@ def build_submeshes(
     columns = zip(
         parts.tolist(),
         _meshes(mesh, built, points, blocks, point_sets, cell_sets),
-        _maps(built["cells"], cells, mesh.n_cells, cells.take(mesh.kinds)),
-        _maps(built["points"], points, mesh.n_points, [None] * n_parts),
-        _plans(built["cells"]),
-        _plans(built["points"]),
+        index_maps(built["cells"], cells, mesh.n_cells, cells.take(mesh.kinds)),
+        index_maps(built["points"], points, mesh.n_points, [None] * n_parts),
+        halo_plans(built["cells"]),
+        halo_plans(built["points"]),
         point_set_positions,
         cell_set_positions,
         periodic,
@@ -162,7 +162,8 @@ def _blocks(block: CellBlock, places: Places, nodes: Ids, node_offsets: Ids) -> 
     ]
 
 
-def _maps(found: Mapping[str, Array], places: Places, n_global: int, kinds: Iterable[Any]) -> Iterator[IndexMap]:
+def index_maps(found: Mapping[str, Array], places: Places, n_global: int, kinds: Iterable[Any]) -> Iterator[IndexMap]:
+    """Yield the map of each part, from what the core found of all."""
     n_owned = found["n_owned"]
     ghosts = starts(np.diff(places.offsets) - n_owned)
     columns = zip(
@@ -178,7 +179,7 @@ def _maps(found: Mapping[str, Array], places: Places, n_global: int, kinds: Iter
         yield IndexMap(global_ids, count, owners, layers, complete, n_global, kind)
 
 
-def _plans(found: Mapping[str, Array]) -> Iterator[HaloPlan]:
+def halo_plans(found: Mapping[str, Array]) -> Iterator[HaloPlan]:
     """Yield the plan of each part, whose slices are those from slices[i] to slices[i + 1] of all."""
     slices = found["neighbour_offsets"].tolist()
     neighbours = frozen(found["neighbours"].astype(np.int32))

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core, arguments
-from meshpart.arrays import Array, Frozen, Ids, as_row, check_offsets, frozen, pieces, starts
+from meshpart.arrays import Frozen, Ids, Labels, as_row, check_offsets, frozen, pieces
+from meshpart.build import halo_plans, index_maps
+from meshpart.carried import Places
 from meshpart.errors import ArgumentError
 from meshpart.graph import Graph
 from meshpart.halo import HaloPlan
@@ -146,19 +148,12 @@ def split_graph(
     _check_targets(offsets, targets, workers)
 
     parts, places = np.unique(chosen, return_inverse=True)
-    built = _core.graph_parts(offsets, targets, given, *_core.invert(given, nparts), parts, layers, workers)
+    owned = _core.invert(given, nparts)
+    built = _core.graph_parts(offsets, targets, given, *owned, parts, layers, workers)
     run = fingerprint_of("graph", offsets, targets, given, nparts, layers)
-    columns = zip(
-        parts.tolist(),
-        _vertex_maps(built, len(given)),
-        _halos(built),
-        pieces(built["row_offsets"], built["vertex_offsets"] + np.arange(len(parts) + 1)),
-        pieces(built["senders"], built["edge_offsets"]),
-        pieces(built["edge_ids"], built["edge_offsets"]),
-        strict=True,
-    )
-    found = [SubGraph(part, nparts, layers, vertices, halo, run, *edges) for part, vertices, halo, *edges in columns]
-    return [found[place] for place in places.tolist()]
+    columns = _columns(built, parts, len(given))
+    own = [SubGraph(part, nparts, layers, vertices, halo, run, *edges) for part, vertices, halo, *edges in columns]
+    return [own[place] for place in places.tolist()]
 
 
 def _rows_of(graph: Any) -> tuple[Ids, Ids]:
@@ -204,23 +199,16 @@ def _check_targets(offsets: Ids, targets: Ids, threads: int) -> None:
         raise ArgumentError(f"targets: row {row} names vertex {targets[outside]}, there are {n_vertices}")
 
 
-def _vertex_maps(built: Mapping[str, Array], n_vertices: int) -> Iterator[IndexMap]:
-    columns = zip(
-        pieces(built["vertices"], built["vertex_offsets"]),
-        pieces(built["ghost_owners"], built["ghost_offsets"]),
-        pieces(built["ghost_layers"], built["ghost_offsets"]),
-        pieces(built["complete"].view(np.bool_), built["vertex_offsets"]),
+def _columns(built: Mapping[str, Any], parts: Labels, n_vertices: int) -> Iterator[tuple[Any, ...]]:
+    """Yield what differs from part to part: its number, vertices and halo, and the rows of its edges."""
+    found = built["vertices"]
+    vertices = Places(found["ids"], found["offsets"], n_vertices)
+    yield from zip(
+        parts.tolist(),
+        index_maps(found, vertices, n_vertices, [None] * len(parts)),
+        halo_plans(found),
+        pieces(built["row_offsets"], vertices.offsets + np.arange(len(parts) + 1)),
+        pieces(built["senders"], built["edge_offsets"]),
+        pieces(built["edge_ids"], built["edge_offsets"]),
         strict=True,
     )
-    for global_ids, owners, layers, complete in columns:
-        yield IndexMap(global_ids, len(global_ids) - len(owners), owners, layers, complete, n_vertices)
-
-
-def _halos(built: Mapping[str, Array]) -> Iterator[HaloPlan]:
-    rows = built["neighbour_offsets"]
-    neighbours = pieces(built["neighbours"].astype(np.int32), rows)
-    counts = pieces(built["receive_counts"], rows)
-    sends = pieces(built["send_indices"], built["send_offsets"][rows])
-    for row, (own, received, sent) in enumerate(zip(neighbours, counts, sends, strict=True)):
-        begins = built["send_offsets"][rows[row] : rows[row + 1] + 1]
-        yield HaloPlan(own, frozen(begins - begins[0]), sent, frozen(starts(received)))

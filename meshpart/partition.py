@@ -164,7 +164,7 @@ def partition(
     mesh = as_mesh(mesh)
     layers = arguments.integer("ghost_layers", ghost_layers, low=0)
     nparts = arguments.integer("nparts", nparts, low=1)
-    chosen = _chosen(only, nparts)
+    chosen = arguments.chosen_parts(only, nparts)
     found = solve(
         mesh,
         nparts,
@@ -228,7 +228,7 @@ def split(
     layers = arguments.integer("ghost_layers", ghost_layers, low=0)
     given, nparts = as_labels(labels, mesh.n_cells, nparts)
     made = Provenance("labels", nparts, __version__)
-    return _built(mesh, given, _chosen(only, nparts), layers, made, arguments.threads(threads))
+    return _built(mesh, given, arguments.chosen_parts(only, nparts), layers, made, arguments.threads(threads))
 
 
 def _as_given(value: Any) -> Any:
@@ -248,11 +248,3 @@ def _built(
     parts, places = np.unique(chosen, return_inverse=True)
     built = build_submeshes(mesh, labels, parts, ghost_layers, made, threads)
     return [built[place] for place in places.tolist()]
-
-
-def _chosen(only: Iterable[int] | None, nparts: int) -> npt.NDArray[np.int32]:
-    if only is None:
-        return np.arange(nparts, dtype=np.int32)
-    if isinstance(only, str) or not isinstance(only, Iterable):
-        raise ArgumentError(f"only must be a list of part numbers, got {only!r}")
-    return np.array([arguments.integer("only", part, low=0, high=nparts - 1) for part in only], np.int32)

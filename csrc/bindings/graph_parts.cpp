@@ -15,22 +15,24 @@ void bind_graph_parts(py::module_& m) {
                 return graph_parts(csr(offsets, targets), span(owners), csr(owned_offsets, owned), span(parts), layers,
                                    threads);
             });
+            py::dict vertices;  // as of the cells and the points of a mesh
+            vertices["offsets"] = array(std::move(built.vertices.offsets));
+            vertices["ids"] = array(std::move(built.vertices.entries));
+            vertices["n_owned"] = array(std::move(built.n_owned));
+            vertices["ghost_owners"] = array(std::move(built.ghost_owners));
+            vertices["ghost_layers"] = array(std::move(built.ghost_layers));
+            vertices["complete"] = array(std::move(built.complete));
+            vertices["neighbour_offsets"] = array(std::move(built.halos.neighbours.offsets));
+            vertices["neighbours"] = array(std::move(built.halos.neighbours.entries));
+            vertices["send_offsets"] = array(std::move(built.halos.send_offsets));
+            vertices["send_indices"] = array(std::move(built.halos.send_indices));
+            vertices["receive_counts"] = array(std::move(built.halos.receive_counts));
             py::dict result;
-            result["vertex_offsets"] = array(std::move(built.vertices.offsets));
-            result["vertices"] = array(std::move(built.vertices.entries));
-            result["ghost_offsets"] = array(std::move(built.ghost_offsets));
-            result["ghost_owners"] = array(std::move(built.ghost_owners));
-            result["ghost_layers"] = array(std::move(built.ghost_layers));
-            result["complete"] = array(std::move(built.complete));
+            result["vertices"] = std::move(vertices);
             result["row_offsets"] = array(std::move(built.row_offsets));
             result["edge_offsets"] = array(std::move(built.edge_offsets));
             result["senders"] = array(std::move(built.senders));
             result["edge_ids"] = array(std::move(built.edge_ids));
-            result["neighbour_offsets"] = array(std::move(built.halos.neighbours.offsets));
-            result["neighbours"] = array(std::move(built.halos.neighbours.entries));
-            result["send_offsets"] = array(std::move(built.halos.send_offsets));
-            result["send_indices"] = array(std::move(built.halos.send_indices));
-            result["receive_counts"] = array(std::move(built.halos.receive_counts));
             return result;
         },
         py::arg("offsets").noconvert(), py::arg("targets").noconvert(), py::arg("owners").noconvert(),

@@ -161,14 +161,14 @@ void lay_out(const InEdges& in, CsrView owned, std::span<const Holder> holders, 
              GraphParts& result) {
     const index_t n_parts = std::ssize(holders);
     result.vertices.offsets.assign(n_parts + 1, 0);
-    result.ghost_offsets.assign(n_parts + 1, 0);
+    result.n_owned.resize(n_parts);
     result.edge_offsets.assign(n_parts + 1, 0);
     parallel_for(n_parts, threads, 1, [&](index_t i, index_t, int) {
         const auto& [part, ghosts] = holders[i];
         const auto own = owned[part];
         result.vertices.offsets[i + 1] = std::ssize(own) + std::ssize(ghosts);
         require_countable(result.vertices.offsets[i + 1]);
-        result.ghost_offsets[i + 1] = std::ssize(ghosts);
+        result.n_owned[i] = std::ssize(own);
         index_t edges = 0;
         if (layers > 0) {
             for (const index_t vertex : own) edges += in.count(vertex);
@@ -176,14 +176,19 @@ void lay_out(const InEdges& in, CsrView owned, std::span<const Holder> holders, 
         for (const Ghost& ghost : ghosts) edges += ghost.layer < layers ? in.count(ghost.vertex) : 0;
         result.edge_offsets[i + 1] = edges;
     });
-    for (auto* offsets : {&result.vertices.offsets, &result.ghost_offsets, &result.edge_offsets}) {
+    for (auto* offsets : {&result.vertices.offsets, &result.edge_offsets}) {
         std::partial_sum(offsets->begin(), offsets->end(), offsets->begin());
     }
-    result.vertices.entries.resize(result.vertices.offsets.back());
-    result.complete.resize(result.vertices.offsets.back());
-    result.row_offsets.resize(result.vertices.offsets.back() + n_parts);
-    result.ghost_owners.resize(result.ghost_offsets.back());
-    result.ghost_layers.resize(result.ghost_offsets.back());
+    const index_t n_local = result.vertices.offsets.back();
+    result.vertices.entries.resize(n_local);
+    result.complete.resize(n_local);
+    result.row_offsets.resize(n_local + n_parts);
+    for (const Holder& holder : holders) {
+        for (const Ghost& ghost : holder.ghosts) {
+            result.ghost_owners.push_back(ghost.owner);
+            result.ghost_layers.push_back(ghost.layer);
+        }
+    }
     result.senders.resize(result.edge_offsets.back());
     result.edge_ids.resize(result.edge_offsets.back());
 }
@@ -195,11 +200,7 @@ void write_part(const InEdges& in, index_t i, std::span<const index_t> own, std:
     const index_t n_local = n_owned + std::ssize(ghosts);
     const auto vertices = std::span(result.vertices.entries).subspan(first, n_local);
     std::ranges::copy(own, vertices.begin());
-    for (index_t g = 0; g < std::ssize(ghosts); ++g) {
-        vertices[n_owned + g] = ghosts[g].vertex;
-        result.ghost_owners[result.ghost_offsets[i] + g] = ghosts[g].owner;
-        result.ghost_layers[result.ghost_offsets[i] + g] = ghosts[g].layer;
-    }
+    std::ranges::transform(ghosts, vertices.begin() + n_owned, &Ghost::vertex);
     local.restart(in.n_vertices());
     for (index_t v = 0; v < n_local; ++v) local.add(vertices[v], v);
 

@@ -12,7 +12,7 @@ namespace meshpart {
 // Several parts, one after another. Row i is parts[i]'s.
 struct GraphParts {
     Csr vertices;                       // global ids in local order: owned ascending, then ghosts by (owner, id)
-    Vector<index_t> ghost_offsets;      // (n_parts + 1): where the ghosts of each part begin in the next two
+    Vector<index_t> n_owned;            // (n_parts)
     Vector<part_t> ghost_owners;        // of the ghosts of all parts
     Vector<std::int32_t> ghost_layers;  // the same
     Vector<std::uint8_t> complete;      // as vertices.entries: whether all senders of edges into the vertex are local
