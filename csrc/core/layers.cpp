@@ -6,7 +6,7 @@ namespace meshpart {
 
 template <class Id>
 LayerSearch<Id>::LayerSearch(const Grouped<Id>& mesh)
-    : mesh_(mesh), cell_marks_(mesh.cell_ids.size(), 0), point_marks_(mesh.point_ids.size(), 0) {}
+    : mesh_(mesh), cell_marks_(mesh.rows.n_rows(), 0), point_marks_(mesh.on_points.n_rows(), 0) {}
 
 template <class Id>
 void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
@@ -14,55 +14,44 @@ void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
     met_.clear();
     cells_.clear();
     points_.clear();
-    const index_t first_owned = mesh_.cell_starts[holder], last_owned = mesh_.cell_starts[holder + 1];
-    std::fill(cell_marks_.begin() + first_owned, cell_marks_.begin() + last_owned, search_);
-    for (index_t cell = first_owned; cell < last_owned; ++cell) meet(cell);
-    add_points(holder, 0, 0);
+    const auto meet = [&](Id point, std::int32_t layer) {
+        if (point_marks_[point] == search_) return;
+        point_marks_[point] = search_;
+        met_.push_back(point);
+        if (mesh_.point_holders[point] != holder) points_.push_back({mesh_.point_ranks[point], layer});
+    };
+    // All ways out of a part lead over the points that its cells share with others.
+    for (const Id point : mesh_.shared_points[holder]) meet(point, 0);
 
+    const index_t first_owned = mesh_.cell_starts[holder], last_owned = mesh_.cell_starts[holder + 1];
+    const auto is_local = [&](Id cell) {
+        const auto number = static_cast<index_t>(cell);
+        return (number >= first_owned && number < last_owned) || cell_marks_[cell] == search_;
+    };
     index_t begin = 0;
     for (std::int32_t layer = 1; layer <= layers && begin < std::ssize(met_); ++layer) {
         const index_t end = std::ssize(met_), first = std::ssize(cells_);
         for (index_t i = begin; i < end; ++i) {
-            if (layer == 1 && !mesh_.is_shared(met_[i])) continue;  // all cells on it are owned
             for (const Id cell : mesh_.on_points[met_[i]]) {
-                if (cell_marks_[cell] == search_) continue;
+                if (is_local(cell)) continue;
                 cell_marks_[cell] = search_;
                 cells_.push_back({cell, layer});
             }
         }
-        for (index_t i = first; i < std::ssize(cells_); ++i) meet(cells_[i].number);
-        add_points(holder, end, layer);
+        for (index_t i = first; i < std::ssize(cells_); ++i) {
+            for (const Id point : mesh_.rows[cells_[i].number]) {
+                if (mesh_.point_holders[point] != holder) meet(point, layer);  // others are on owned cells
+            }
+        }
         begin = end;
     }
 
     std::ranges::sort(cells_, {}, &Ghost<Id>::number);
     std::ranges::sort(points_, {}, &Ghost<Id>::number);
-    const auto is_complete = [&](const Ghost<Id>& point) {
-        return point.layer < layers ||
-               std::ranges::all_of(
-                   mesh_.on_points[point.number], [&](Id cell) { return cell_marks_[cell] == search_; });
-    };
     point_complete_.clear();
-    for (const auto& point : points_) point_complete_.push_back(is_complete(point));
-}
-
-// Takes up the points of a cell that the search has not met.
-template <class Id>
-void LayerSearch<Id>::meet(index_t cell) {
-    for (const Id point : mesh_.rows[cell]) {
-        if (point_marks_[point] == search_) continue;
-        point_marks_[point] = search_;
-        met_.push_back(point);
-    }
-}
-
-// Adds the ghosts among the points met from `begin` on.
-template <class Id>
-void LayerSearch<Id>::add_points(index_t holder, index_t begin, std::int32_t layer) {
-    const index_t first_owned = mesh_.point_starts[holder], last_owned = mesh_.point_starts[holder + 1];
-    for (index_t i = begin; i < std::ssize(met_); ++i) {
-        const auto point = static_cast<index_t>(met_[i]);
-        if (point < first_owned || point >= last_owned) points_.push_back({met_[i], layer});
+    for (const auto& [rank, layer] : points_) {
+        point_complete_.push_back(layer < layers ||
+                                  std::ranges::all_of(mesh_.on_points[mesh_.points_by_rank[rank]], is_local));
     }
 }
 

@@ -13,7 +13,7 @@ namespace meshpart {
 // A local copy of an entity that another part owns.
 template <class Id>
 struct Ghost {
-    Id number;           // as the entities are grouped
+    Id number;           // of a cell; of a point, its rank
     std::int32_t layer;  // of a cell, its distance from the owned cells; of a point, the least of a local cell on it
 };
 
@@ -38,12 +38,9 @@ class LayerSearch {
     const Grouped<Id>& mesh_;
     std::int32_t search_ = 0;
     Vector<std::int32_t> cell_marks_, point_marks_;
-    std::vector<Id> met_;  // the points, layer by layer
+    std::vector<Id> met_;  // the points on cells of others, layer by layer
     std::vector<Ghost<Id>> cells_, points_;
     std::vector<std::uint8_t> point_complete_;
-
-    void meet(index_t cell);
-    void add_points(index_t holder, index_t begin, std::int32_t layer);
 };
 
 }  // namespace meshpart

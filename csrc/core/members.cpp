@@ -7,6 +7,7 @@
 #include "checks.hpp"
 #include "layers.hpp"
 #include "parallel.hpp"
+#include "range_finder.hpp"
 
 namespace meshpart {
 namespace {
@@ -26,11 +27,12 @@ Found<Id> search(const Grouped<Id>& mesh, std::span<const part_t> parts, std::in
     const index_t n = mesh.n_holders();
     std::vector<std::uint8_t> asked(n);
     for (index_t h = 0; h < n; ++h) asked[h] = std::ranges::binary_search(parts, mesh.holders[h]);
-    const auto kept = [&](index_t h, std::span<const Ghost<Id>> ghosts, std::span<const std::int32_t> holder_of) {
+    const auto kept = [&](index_t h, std::span<const Ghost<Id>> ghosts, std::span<const index_t> starts) {
         if (asked[h]) return std::vector<Ghost<Id>>(ghosts.begin(), ghosts.end());
         std::vector<Ghost<Id>> result;
+        RangeFinder owner_of(starts);
         for (const auto& ghost : ghosts) {
-            if (asked[holder_of[ghost.number]]) result.push_back(ghost);
+            if (asked[owner_of(static_cast<index_t>(ghost.number))]) result.push_back(ghost);
         }
         return result;
     };
@@ -40,17 +42,16 @@ Found<Id> search(const Grouped<Id>& mesh, std::span<const part_t> parts, std::in
         auto& own = searches[worker];
         if (!own) own = std::make_unique<LayerSearch<Id>>(mesh);
         own->run(h, layers);
-        found.cells[h] = kept(h, own->cells(), mesh.cell_holders);
-        found.points[h] = kept(h, own->points(), mesh.point_holders);
+        found.cells[h] = kept(h, own->cells(), mesh.cell_starts);
+        found.points[h] = kept(h, own->points(), mesh.point_starts);
         if (asked[h]) found.point_complete[h] = {own->point_complete().begin(), own->point_complete().end()};
     });
     return found;
 }
 
-// The cells or the points of a mesh, grouped.
+// The cells of a mesh by number, or its points by rank.
 struct Group {
     std::span<const index_t> starts, ids;
-    std::span<const std::int32_t> holder_of;
 };
 
 template <class Id>
@@ -62,10 +63,11 @@ HaloPlans plans_of(const Group& group, const GhostLists<Id>& ghosts, std::span<c
     Vector<part_t> owners;
     held.entries.reserve(n_held);
     owners.reserve(n_held);
+    RangeFinder owner_of(group.starts);
     for (const auto& row : ghosts) {
         for (const auto& ghost : row) {
             held.entries.push_back(static_cast<index_t>(ghost.number));
-            owners.push_back(holders[group.holder_of[ghost.number]]);
+            owners.push_back(holders[owner_of(held.entries.back())]);
         }
         held.close_row();
     }
@@ -105,10 +107,11 @@ Entities in_local_order(const Group& group, const GhostLists<Id>& ghosts, std::s
         for (index_t entity = group.starts[own[i]]; entity < group.starts[own[i] + 1]; ++entity) {
             *number++ = static_cast<Id>(entity);
         }
+        RangeFinder owner_of(group.starts);
         index_t place = ghost_offsets[i];
         for (const auto& ghost : ghosts[own[i]]) {
             *number++ = ghost.number;
-            result.ghost_owners[place] = holders[group.holder_of[ghost.number]];
+            result.ghost_owners[place] = holders[owner_of(static_cast<index_t>(ghost.number))];
             result.ghost_layers[place++] = ghost.layer;
         }
         for (index_t j = result.ids.offsets[i]; j < result.ids.offsets[i + 1]; ++j) {
@@ -126,7 +129,8 @@ Vector<std::uint8_t> completeness(const Grouped<Id>& mesh, const Members<Id>& fo
     Vector<std::uint8_t> result(points.ids.entries.size());
     for (index_t i = 0; i < std::ssize(own); ++i) {
         const index_t first = points.ids.offsets[i], end = first + points.n_owned[i];
-        for (index_t j = first; j < end; ++j) result[j] = layers > 0 || !mesh.is_shared(found.point_numbers[j]);
+        for (index_t j = first; j < end; ++j)
+            result[j] = layers > 0 || !mesh.is_shared[mesh.points_by_rank[found.point_ranks[j]]];
         std::ranges::copy(of_ghosts[own[i]], result.begin() + end);
     }
     return result;
@@ -145,8 +149,8 @@ Members<Id> members(const Grouped<Id>& mesh, std::span<const part_t> parts, std:
         entities.plans = plans_of<Id>(group, ghosts, mesh.holders, parts);
         return entities;
     };
-    result.cells = order({mesh.cell_starts, mesh.cell_ids, mesh.cell_holders}, found.cells, result.cell_numbers);
-    result.points = order({mesh.point_starts, mesh.point_ids, mesh.point_holders}, found.points, result.point_numbers);
+    result.cells = order({mesh.cell_starts, mesh.cell_ids}, found.cells, result.cell_numbers);
+    result.points = order({mesh.point_starts, mesh.point_ids}, found.points, result.point_ranks);
     result.point_complete = completeness(mesh, result, own, found.point_complete, layers);
     return result;
 }

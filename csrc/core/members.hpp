@@ -22,8 +22,8 @@ struct Entities {
 template <class Id>
 struct Members {
     Entities cells, points;
-    Vector<Id> cell_numbers, point_numbers;  // as their ids: how they are grouped
-    Vector<std::uint8_t> point_complete;     // as points.ids.entries: whether all cells on a point are local
+    Vector<Id> cell_numbers, point_ranks;  // as their ids
+    Vector<std::uint8_t> point_complete;   // as points.ids.entries: whether all cells on a point are local
 };
 
 // Finds the members of parts and builds their plans, for all of them in one pass.

@@ -6,27 +6,11 @@
 #include <vector>
 
 #include "parallel.hpp"
+#include "range_finder.hpp"
 #include "regroup.hpp"
 
 namespace meshpart {
 namespace {
-
-// The block of a cell; cells of one block mostly come together.
-class BlockFinder {
-  public:
-    explicit BlockFinder(const MeshView& mesh) : starts_(mesh.block_starts) {}
-
-    index_t operator()(index_t cell) {
-        if (cell < starts_[block_] || cell >= starts_[block_ + 1]) {
-            block_ = std::ranges::upper_bound(starts_, cell) - starts_.begin() - 1;
-        }
-        return block_;
-    }
-
-  private:
-    std::span<const index_t> starts_;
-    index_t block_ = 0;
-};
 
 // Where each part's rows of each block begin, and their nodes: offsets of block_cells and block_nodes.
 void lay_out_blocks(const MeshView& mesh, int threads, Parts& result) {
@@ -42,7 +26,7 @@ void lay_out_blocks(const MeshView& mesh, int threads, Parts& result) {
             nodes[i + 1] = std::ssize(cells[i]) * mesh.block_widths[0];
             return;
         }
-        BlockFinder block_of(mesh);
+        RangeFinder block_of(mesh.block_starts);
         for (const index_t cell : cells[i]) {
             const index_t block = block_of(cell), row = block * n_parts + i + 1;
             ++rows[row];
@@ -67,7 +51,7 @@ void write_blocks(const MeshView& mesh, const Grouped<Id>& grouped, std::span<co
         row[block] = result.block_cells.entries.data() + result.block_cells.offsets[block * n_parts + i];
         node[block] = result.block_nodes.entries.data() + result.block_nodes.offsets[block * n_parts + i];
     }
-    BlockFinder block_of(mesh);
+    RangeFinder block_of(mesh.block_starts);
     for (index_t place = first_cell; place < result.cells.ids.offsets[i + 1]; ++place) {
         const index_t cell = result.cells.ids.entries[place];
         const index_t block = mesh.n_blocks() == 1 ? 0 : block_of(cell);
@@ -96,7 +80,8 @@ Parts build_parts_in(const MeshView& mesh, std::span<const part_t> labels, part_
         auto& local_id = local_ids[worker];
         if (local_id.empty()) local_id.resize(grouped.point_ids.size());
         const index_t first = result.points.ids.offsets[i], end = result.points.ids.offsets[i + 1];
-        for (index_t j = first; j < end; ++j) local_id[found.point_numbers[j]] = static_cast<std::int32_t>(j - first);
+        for (index_t j = first; j < end; ++j)
+            local_id[grouped.points_by_rank[found.point_ranks[j]]] = static_cast<std::int32_t>(j - first);
         write_blocks<Id>(mesh, grouped, found.cell_numbers, i, local_id, result);
     });
     return result;

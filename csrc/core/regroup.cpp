@@ -1,6 +1,7 @@
 #include "regroup.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -88,60 +89,107 @@ Rows<Id> rows_of(const MeshView& mesh, std::span<const index_t> cells, int threa
     return rows;
 }
 
-// Gives the points of some rows, and those in no cell of the mesh if these are wanted, numbers in ascending order.
-// Returns their ids.
+// Numbers the points of rows in the order in which they are met, and after them those in no cell of the mesh, if these
+// are wanted. Returns their global ids.
 template <class Id>
 Vector<index_t> number_points(const MeshView& mesh, Rows<Id>& rows, bool with_unused) {
-    Vector<std::uint8_t> wanted(mesh.n_points, 0);
-    if (with_unused) {
+    constexpr Id none = std::numeric_limits<Id>::max();
+    Vector<Id> number(mesh.n_points, none);
+    Vector<index_t> ids;
+    for (Id& point : rows.entries) {
+        Id& own = number[point];
+        if (own == none) {
+            own = static_cast<Id>(ids.size());
+            ids.push_back(static_cast<index_t>(point));
+        }
+        point = own;
+    }
+    if (!with_unused) return ids;
+    if (rows.n_rows() < mesh.n_cells()) {  // cells that are not among the rows use points too
         for (const index_t point : mesh.cells.entries) {
             require_in_range(point, mesh.n_points);
-            wanted[point] = 1;
+            number[point] = 0;
         }
-        for (auto& mark : wanted) mark = !mark;
     }
-    for (const Id point : rows.entries) wanted[point] = 1;
-    Vector<index_t> ids;
-    Vector<Id> number(mesh.n_points);
     for (index_t point = 0; point < mesh.n_points; ++point) {
-        if (!wanted[point]) continue;
-        number[point] = static_cast<Id>(ids.size());
-        ids.push_back(point);
+        if (number[point] == none) ids.push_back(point);
     }
-    for (Id& point : rows.entries) point = number[point];
     return ids;
 }
 
-// Who has most of the cells of a row, the first on a tie. The cells ascend, and so do their holders.
-template <class Id>
-std::int32_t most_frequent(std::span<const Id> cells, std::span<const std::int32_t> cell_holders) {
-    std::int32_t best = -1;
-    std::ptrdiff_t most = 0;
+// Calls visit(holder, count) for those who own the cells on a point, ascending, and how many; cells ascend as holders
+// do.
+template <class Id, class Visit>
+void for_each_holder(std::span<const Id> cells, const Grouped<Id>& grouped, Visit&& visit) {
     for (auto first = cells.begin(); first != cells.end();) {
-        const std::int32_t holder = cell_holders[*first];
-        const auto last = std::find_if(first, cells.end(), [&](Id cell) { return cell_holders[cell] != holder; });
-        if (last - first > most) {
-            best = holder;
-            most = last - first;
-        }
+        const std::int32_t holder = grouped.cell_holders[*first];
+        const auto end = static_cast<Id>(grouped.cell_starts[holder + 1]);
+        const auto last = std::find_if(first, cells.end(), [end](Id cell) { return cell >= end; });
+        visit(holder, last - first);
         first = last;
     }
-    return best;
 }
 
+// Finds who owns each point and who shares it.
 template <class Id>
-Rows<Id> rows_in_order(const Rows<Id>& rows, std::span<const index_t> order, int threads) {
-    const index_t n = std::ssize(order);
-    Rows<Id> result{Vector<index_t>(n + 1), {}};
-    result.offsets[0] = 0;
-    for (index_t i = 0; i < n; ++i) result.offsets[i + 1] = result.offsets[i] + std::ssize(rows[order[i]]);
-    result.entries.resize(result.offsets.back());
-    parallel_for(n, threads, grain, [&](index_t begin, index_t end, int) {
-        for (index_t i = begin; i < end; ++i) {
-            std::ranges::copy(rows[order[i]], result.entries.begin() + result.offsets[i]);
+void find_point_holders(Grouped<Id>& grouped, int threads) {
+    struct Share {
+        std::int32_t holder;
+        Id point;
+    };
+    const index_t n_points = grouped.on_points.n_rows();
+    grouped.point_holders.resize(n_points);
+    grouped.is_shared.resize(n_points);
+    std::vector<std::vector<Share>> shares((n_points + grain - 1) / grain);
+    parallel_for(n_points, threads, grain, [&](index_t begin, index_t end, int) {
+        auto& own = shares[begin / grain];
+        for (index_t point = begin; point < end; ++point) {
+            std::int32_t owner = 0;  // of a point in no cell: part 0, which is here if such points are
+            index_t most = 0;
+            const auto n_before = own.size();
+            for_each_holder<Id>(grouped.on_points[point], grouped, [&](std::int32_t holder, index_t count) {
+                if (count > most) owner = holder;
+                most = std::max(most, count);
+                own.push_back({holder, static_cast<Id>(point)});
+            });
+            grouped.point_holders[point] = owner;
+            grouped.is_shared[point] = own.size() > n_before + 1;
+            if (!grouped.is_shared[point]) own.resize(n_before);
         }
     });
-    return result;
+    auto& offsets = grouped.shared_points.offsets;
+    offsets.assign(grouped.n_holders() + 1, 0);
+    for (const auto& own : shares) {
+        for (const Share& share : own) ++offsets[share.holder + 1];
+    }
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    grouped.shared_points.entries.resize(offsets.back());
+    std::vector<index_t> next(offsets.begin(), offsets.end() - 1);
+    for (const auto& own : shares) {
+        for (const Share& share : own) grouped.shared_points.entries[next[share.holder]++] = share.point;
+    }
+}
+
+// Ranks the points by (owner, global id).
+template <class Id>
+void rank_points(Grouped<Id>& grouped, std::span<const index_t> ids, int threads) {
+    const index_t n_points = std::ssize(ids);
+    Csr by_owner = invert(std::span<const std::int32_t>(grouped.point_holders), grouped.n_holders(), threads);
+    grouped.point_starts = std::move(by_owner.offsets);
+    grouped.points_by_rank.resize(by_owner.entries.size());
+    grouped.point_ids.resize(by_owner.entries.size());
+    grouped.point_ranks.resize(n_points);
+    parallel_for(grouped.n_holders(), threads, 1, [&](index_t h, index_t, int) {
+        const index_t first = grouped.point_starts[h], last = grouped.point_starts[h + 1];
+        std::sort(by_owner.entries.begin() + first, by_owner.entries.begin() + last,
+                  [&](index_t a, index_t b) { return ids[a] < ids[b]; });
+        for (index_t rank = first; rank < last; ++rank) {
+            const index_t point = by_owner.entries[rank];
+            grouped.points_by_rank[rank] = static_cast<Id>(point);
+            grouped.point_ranks[point] = static_cast<Id>(rank);
+            grouped.point_ids[rank] = ids[point];
+        }
+    });
 }
 
 }  // namespace
@@ -157,39 +205,12 @@ Grouped<Id> regroup(const MeshView& mesh, std::span<const part_t> labels, part_t
     result.cell_holders = holder_of_each(result.cell_starts);
     result.rows = rows_of<Id>(mesh, result.cell_ids, threads);
 
-    const bool is_whole = std::ssize(result.cell_ids) == mesh.n_cells();
-    const bool has_part_0 = !parts.empty() && parts[0] == 0;
-    Vector<index_t> ids;  // of the points as they are numbered at first; all of the mesh's if it is whole
-    if (!is_whole) ids = number_points(mesh, result.rows, has_part_0);
-    const index_t n_points = is_whole ? mesh.n_points : std::ssize(ids);
-    const auto on_points = turned_round<Id>(result.rows.n_rows(), std::ssize(result.rows.entries), n_points, threads,
-                                            [&](index_t cell) { return result.rows[cell]; });
-
-    const index_t nobody = result.n_holders();  // of points in no cell, where part 0 is not here
-    const index_t of_unused = result.n_holders() > 0 && result.holders[0] == 0 ? 0 : nobody;
-    Vector<index_t> owners(n_points);
-    parallel_for(n_points, threads, grain, [&](index_t begin, index_t end, int) {
-        for (index_t point = begin; point < end; ++point) {
-            const auto cells = on_points[point];
-            owners[point] = cells.empty() ? of_unused : most_frequent<Id>(cells, result.cell_holders);
-        }
-    });
-    Csr by_owner = invert(std::span<const index_t>(owners), nobody + 1, threads);
-    by_owner.offsets.pop_back();
-    by_owner.entries.resize(by_owner.offsets.back());
-
-    Vector<Id> number(n_points);
-    for (index_t i = 0; i < std::ssize(by_owner.entries); ++i) number[by_owner.entries[i]] = static_cast<Id>(i);
-    parallel_for(std::ssize(result.rows.entries), threads, 8 * grain, [&](index_t begin, index_t end, int) {
-        for (index_t i = begin; i < end; ++i) result.rows.entries[i] = number[result.rows.entries[i]];
-    });
-    result.on_points = rows_in_order(on_points, by_owner.entries, threads);
-    result.point_holders = holder_of_each(by_owner.offsets);
-    result.point_starts = std::move(by_owner.offsets);
-    result.point_ids = std::move(by_owner.entries);
-    if (!is_whole) {
-        for (index_t& id : result.point_ids) id = ids[id];
-    }
+    const bool has_part_0 = !result.holders.empty() && result.holders[0] == 0;
+    const Vector<index_t> point_ids = number_points(mesh, result.rows, has_part_0);
+    result.on_points = turned_round<Id>(result.rows.n_rows(), std::ssize(result.rows.entries), std::ssize(point_ids),
+                                        threads, [&](index_t cell) { return result.rows[cell]; });
+    find_point_holders(result, threads);
+    rank_points<Id>(result, point_ids, threads);
     return result;
 }
 

@@ -10,22 +10,24 @@
 
 namespace meshpart {
 
-// Cells and points, each numbered by (owner, global id), so that what belongs together lies together and an order by
-// number is the order of ghosts. Id as of Rows.
+// Cells numbered by (owner, global id), points in the order in which those cells name them: what belongs together lies
+// together, wherever the mesh has it. Id as of Rows.
 template <class Id>
 struct Grouped {
-    std::vector<part_t> holders;                       // the parts that own something here, ascending
-    Vector<index_t> cell_starts, point_starts;         // (n_holders + 1): holder h owns those from starts[h] on
-    Vector<index_t> cell_ids, point_ids;               // global ids
-    Vector<std::int32_t> cell_holders, point_holders;  // which of the holders owns each
-    Rows<Id> rows;                                     // the points of each cell
-    Rows<Id> on_points;                                // the cells on each point, ascending, each once
+    std::vector<part_t> holders;         // the parts that own something here, ascending
+    Vector<index_t> cell_starts;         // (n_holders + 1): holder h owns the cells from cell_starts[h] on
+    Vector<index_t> cell_ids;            // global ids
+    Vector<std::int32_t> cell_holders;   // which of the holders owns each
+    Rows<Id> rows;                       // the points of each cell
+    Rows<Id> on_points;                  // the cells on each point, ascending, each once
+    Vector<std::int32_t> point_holders;  // which of the holders owns each point
+    Vector<std::uint8_t> is_shared;      // whether cells of several holders are on a point
+    Rows<Id> shared_points;              // row h: the points that cells of holder h share with others
+    Vector<index_t> point_starts;        // as cell_starts, of the ranks of points by (owner, global id)
+    Vector<index_t> point_ids;           // the global id of the point of each rank
+    Vector<Id> point_ranks, points_by_rank;
 
     index_t n_holders() const { return std::ssize(holders); }
-    bool is_shared(index_t point) const {  // whether cells of several parts are on it
-        const auto cells = on_points[point];
-        return !cells.empty() && cell_holders[cells.front()] != cell_holders[cells.back()];
-    }
 };
 
 // Groups a mesh by owner. A point belongs to the part that owns most of the cells on it, the lowest on a tie; to part 0
