@@ -15,6 +15,7 @@ from meshpart.graph import Graph, dual_graph, point_graph
 from meshpart.graph_parts import SubGraph, split_graph
 from meshpart.io import read, write_parts
 from meshpart.labels import read_labels, write_labels
+from meshpart.merge import merge
 from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.methods import Problem
 from meshpart.partition import partition, partition_labels, split
@@ -45,6 +46,7 @@ __all__ = [
     "SubMesh",
     "__version__",
     "dual_graph",
+    "merge",
     "partition",
     "partition_labels",
     "point_graph",

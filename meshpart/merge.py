@@ -1,0 +1,351 @@
+"""Merging: the mesh that parts were made from, given back bit for bit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from meshpart.arrays import Array, Ids, flatten, frozen, pieces, same, starts, take_rows
+from meshpart.blocks import CellBlock, Faces
+from meshpart.errors import ArgumentError
+from meshpart.mesh import Mesh, Periodic
+from meshpart.submesh import IndexMap, SubMesh
+
+NAMED = 5  # how many numbers of a long list a message names
+
+
+def merge(parts: Iterable[SubMesh]) -> Mesh:
+    """Put all parts of a mesh together again.
+
+    Each part gives what it owns, with the data that its mesh holds now: data that was replaced or added on the parts
+    (`dataclasses.replace(part, mesh=dataclasses.replace(part.mesh, point_data=...))`) is in the result. Ghosts give
+    nothing. A set that was added on the parts, and so has no positions, has the members that any part finds in it,
+    ascending.
+
+    Parameters
+    ----------
+    parts : iterable of SubMesh
+        All parts of one decomposition of a mesh, in any order.
+
+    Returns
+    -------
+    mesh : Mesh
+        For parts that were not changed, what they were made from: merge(split(mesh, labels)) == mesh.
+
+    Raises
+    ------
+    ArgumentError
+        If parts are missing, given twice, of different decompositions, or parts of a part; if a part lacks a name, or
+        has another dtype or shape under it, than the others.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> meshpart.merge(meshpart.split(mesh, [1, 0])) == mesh
+    True
+    """
+    given = _checked(parts)
+    meshes = [part.mesh for part in given]
+    points, cells = _owned_points(given), _owned_cells(given)
+    return Mesh(
+        points=points.gather("points", [mesh.points for mesh in meshes]),
+        blocks=[_block(given, number, rows) for number, rows in enumerate(cells)],
+        point_data={name: points.gather(what, held) for name, what, held in _named(given, "point_data")},
+        cell_data={
+            name: [rows.gather(f"{what}[{number}]", [own[number] for own in held]) for number, rows in enumerate(cells)]
+            for name, what, held in _named(given, "cell_data")
+        },
+        field_data={name: _agreed(what, held, given) for name, what, held in _named(given, "field_data")},
+        point_sets=_point_sets(given),
+        cell_sets=_cell_sets(given),
+        block_data={name: _agreed(what, held, given) for name, what, held in _named(given, "block_data")},
+        periodic=_periodic(given),
+        info=meshes[0].info,
+    )
+
+
+# -- which parts --------------------------------------------------------------------------------------------
+
+
+def _checked(parts: Iterable[SubMesh]) -> list[SubMesh]:
+    """Return all parts of one decomposition, by number."""
+    if isinstance(parts, str) or not isinstance(parts, Iterable):
+        raise ArgumentError(f"merge takes a list of parts, got {type(parts).__name__}")
+    given = list(parts)
+    if not given:
+        raise ArgumentError("merge needs the parts of a mesh, got none")
+    for place, part in enumerate(given):
+        if not isinstance(part, SubMesh):
+            raise ArgumentError(f"parts[{place}] must be a SubMesh, got {type(part).__name__}")
+    first = given[0]
+    for part in given:
+        if (part.run, part.nparts) != (first.run, first.nparts):
+            raise ArgumentError(
+                f"parts {first.part} of {first.nparts} and {part.part} of {part.nparts} are of different "
+                f"decompositions: their runs are {first.run} and {part.run}"
+            )
+    _require_each_once([part.part for part in given], first.nparts)
+    given.sort(key=lambda part: part.part)
+    for part in given:
+        _require_alike(given[0], part)
+    for kind, maps in (("cells", [part.cells for part in given]), ("points", [part.points for part in given])):
+        n_owned = sum(entities.n_owned for entities in maps)
+        if n_owned != maps[0].n_global:
+            hint = " (parts of a part make up no mesh)" if n_owned < maps[0].n_global else ""
+            raise ArgumentError(f"the parts own {n_owned} {kind}, the mesh has {maps[0].n_global}{hint}")
+    return given
+
+
+def _require_each_once(numbers: list[int], nparts: int) -> None:
+    there = set(numbers)
+    for number in sorted(there):
+        if not 0 <= number < nparts:
+            raise ArgumentError(f"there is no part {number} of {nparts}")
+    if len(there) < len(numbers):
+        doubled = sorted(number for number, times in Counter(numbers).items() if times > 1)
+        raise ArgumentError(f"{_listed(doubled, len(doubled))} given more than once")
+    if len(there) < nparts:
+        missing = (number for number in range(nparts) if number not in there)
+        raise ArgumentError(f"{_listed(missing, nparts - len(there), f' of {nparts}')} missing")
+
+
+def _listed(numbers: Iterable[int], count: int, of: str = "") -> str:
+    """Return "part 3 is" or "parts 2, 5 and 7 are", and of many the first and how many more."""
+    named = [str(number) for number in islice(numbers, min(count, NAMED))]
+    if count == 1:
+        return f"part {named[0]}{of} is"
+    *most, last = [*named, f"{count - NAMED} more"] if count > NAMED else named
+    return f"parts {', '.join(most)} and {last}{of} are"
+
+
+def _require_alike(first: SubMesh, part: SubMesh) -> None:
+    """Raise if two parts are not cut from the same blocks, or a part's maps do not speak of its mesh."""
+    for what, value, other in (
+        ("numbers of cells", first.cells.n_global, part.cells.n_global),
+        ("numbers of points", first.points.n_global, part.points.n_global),
+        ("starts of blocks", first.block_starts.tolist(), part.block_starts.tolist()),
+        ("blocks", *([(block.type, *block.tags) for block in each.mesh.blocks] for each in (first, part))),
+        ("periodic entities", *([entry[:2] for entry in each.periodic] for each in (first, part))),
+    ):
+        if value != other:
+            raise ArgumentError(f"parts {first.part} and {part.part} have different {what}: {value} and {other}")
+    ids, block_starts = part.cells.global_ids, part.block_starts
+    counts = np.diff(np.searchsorted(np.sort(ids), block_starts)).tolist()
+    rows = [len(block) for block in part.mesh.blocks]
+    if counts != rows or len(ids) != part.mesh.n_cells or block_starts[-1] != part.cells.n_global:
+        raise ArgumentError(f"part {part.part} has blocks of {rows} cells, its cells.global_ids say {counts}")
+    if part.points.n_local != part.mesh.n_points:
+        raise ArgumentError(
+            f"part {part.part} has {part.mesh.n_points} points, its points.global_ids are {part.points.n_local}"
+        )
+    for what, entities in (("cells", part.cells), ("points", part.points)):
+        bounds = np.concatenate([[-1], _owned_ids(entities), [entities.n_global]])
+        if np.any(np.diff(bounds) <= 0) or not 0 <= entities.n_owned <= entities.n_local:
+            raise ArgumentError(
+                f"part {part.part}: the global ids of its {entities.n_owned} owned {what} "
+                f"do not ascend from 0 to at most {entities.n_global - 1}"
+            )
+        ghosts = entities.global_ids[entities.n_owned :]
+        if np.any((ghosts < 0) | (ghosts >= entities.n_global)):
+            raise ArgumentError(f"part {part.part}: a ghost among its {what} is not in 0..{entities.n_global - 1}")
+
+
+# -- where owned rows belong --------------------------------------------------------------------------------
+
+
+class _Owned:
+    """The rows that parts own, part after part, and where the rows of the result are among them.
+
+    Parameters
+    ----------
+    kind : str
+        "point" or "cell".
+    parts : list of SubMesh
+    ids : list of ndarray of int64
+        The global ids of the rows that each part owns, which are the first of its own rows.
+    first, count : int
+        The rows of the result are first .. first + count - 1.
+    """
+
+    def __init__(self, kind: str, parts: list[SubMesh], ids: list[Ids], first: int, count: int) -> None:
+        self.parts = parts
+        self.counts = [len(own) for own in ids]
+        order = np.concatenate(ids) - first
+        self.places = np.full(count, -1)
+        self.places[order] = np.arange(len(order))
+        doubled = order[self.places[order] != np.arange(len(order))]
+        if len(doubled):
+            entity = doubled[0] + first
+            owners = [part.part for part, own in zip(parts, ids, strict=True) if entity in own]
+            raise ArgumentError(f"{kind} {entity} is owned by parts {' and '.join(map(str, owners))}")
+        if len(order) < count:
+            raise ArgumentError(f"{kind} {self.places.argmin() + first} is owned by no part")
+
+    def gather(self, what: str, arrays: list[Array]) -> Array:
+        """Return the rows of the result from an array of each part; those that give no row may be of any dtype."""
+        giving = [place for place, count in enumerate(self.counts) if count]
+        if not giving:
+            return arrays[0][:0]
+        first = arrays[giving[0]]
+        for place in giving[1:]:
+            if (arrays[place].dtype, arrays[place].shape[1:]) != (first.dtype, first.shape[1:]):
+                found = [(self.parts[i].part, arrays[i].dtype, arrays[i].shape[1:]) for i in (giving[0], place)]
+                one, other = (f"{dtype} {shape} in part {part}" for part, dtype, shape in found)
+                raise ArgumentError(f"{what} has rows of {one} and of {other}")
+        together = np.empty((len(self.places), *first.shape[1:]), first.dtype)
+        np.concatenate([arrays[place][: self.counts[place]] for place in giving], out=together)
+        return frozen(np.take(together, self.places, axis=0))
+
+
+def _owned_ids(entities: IndexMap) -> Ids:
+    return entities.global_ids[: entities.n_owned]
+
+
+def _owned_points(parts: list[SubMesh]) -> _Owned:
+    return _Owned("point", parts, [_owned_ids(part.points) for part in parts], 0, parts[0].points.n_global)
+
+
+def _owned_cells(parts: list[SubMesh]) -> list[_Owned]:
+    """Return the owned rows of each block; since owned cells ascend, they are pieces of the owned cells."""
+    block_starts = parts[0].block_starts
+    bounds = [np.searchsorted(_owned_ids(part.cells), block_starts).tolist() for part in parts]
+    return [
+        _Owned(
+            "cell",
+            parts,
+            [part.cells.global_ids[at[number] : at[number + 1]] for part, at in zip(parts, bounds, strict=True)],
+            first,
+            last - first,
+        )
+        for number, (first, last) in enumerate(pairwise(block_starts.tolist()))
+    ]
+
+
+def _rows_of_blocks(part: SubMesh) -> list[Ids]:
+    """Return the global ids of all rows of each block of a part's mesh, ghosts too."""
+    block = np.searchsorted(part.block_starts, part.cells.global_ids, "right") - 1
+    by_block = part.cells.global_ids[np.argsort(block, kind="stable")]
+    return pieces(by_block, starts([len(own) for own in part.mesh.blocks]))
+
+
+# -- what they hold -----------------------------------------------------------------------------------------
+
+
+def _block(parts: list[SubMesh], number: int, rows: _Owned) -> CellBlock:
+    blocks = [part.mesh.blocks[number] for part in parts]
+    first, global_ids = blocks[0], [part.points.global_ids for part in parts]
+    if first.offsets is None:
+        tables = [ids[own.nodes[:count]] for ids, own, count in zip(global_ids, blocks, rows.counts, strict=True)]
+        return CellBlock(first.type, rows.gather("nodes", tables), tags=first.tags)
+    lengths = [own.row_lengths()[:count] for own, count in zip(blocks, rows.counts, strict=True)]
+    flat = [ids[own.nodes[: of_own.sum()]] for ids, own, of_own in zip(global_ids, blocks, lengths, strict=True)]
+    offsets, nodes = take_rows(starts(flatten(lengths)[0]), flatten(flat)[0], rows.places)
+    faces = [own.faces for own in blocks if own.faces is not None]
+    return CellBlock(first.type, nodes, offsets, _faces(faces, rows) if faces else None, first.tags)
+
+
+def _faces(faces: list[Faces], rows: _Owned) -> Faces:
+    per_cell, corners_of, corners = [], [], []
+    for own, count in zip(faces, rows.counts, strict=True):
+        last = own.offsets[count]
+        per_cell.append(np.diff(own.offsets[: count + 1]))
+        corners_of.append(np.diff(own.corner_offsets[: last + 1]))
+        corners.append(own.corners[: own.corner_offsets[last]])
+    offsets, corner_offsets = starts(flatten(per_cell)[0]), starts(flatten(corners_of)[0])
+    return Faces(offsets, corner_offsets, flatten(corners)[0]).take(rows.places)
+
+
+def _named(parts: list[SubMesh], field: str) -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield each name in a field of the parts' meshes, what to call it, and what the parts have under it."""
+    held: list[Mapping[str, Any]] = [getattr(part.mesh, field) for part in parts]
+    for name in {name: None for mapping in held for name in mapping}:
+        what = f"{field}[{name!r}]"
+        lacking = [part.part for part, mapping in zip(parts, held, strict=True) if name not in mapping]
+        if lacking:
+            there = next(part.part for part, mapping in zip(parts, held, strict=True) if name in mapping)
+            raise ArgumentError(f"{what}: {_listed(lacking, len(lacking))} without it, part {there} has it")
+        yield name, what, [mapping[name] for mapping in held]
+
+
+def _agreed(what: str, held: list[Any], parts: list[SubMesh]) -> Any:
+    """Return what all parts have."""
+    for part, value in zip(parts, held, strict=True):
+        if value is not held[0] and not same(value, held[0]):
+            raise ArgumentError(f"{what} is not the same in parts {parts[0].part} and {part.part}")
+    return held[0]
+
+
+# -- sets and periodic pairs --------------------------------------------------------------------------------
+
+
+def _point_sets(parts: list[SubMesh]) -> dict[str, Ids]:
+    sets = {}
+    for name, what, held in _named(parts, "point_sets"):
+        members = [part.points.global_ids[rows] for part, rows in zip(parts, held, strict=True)]
+        sets[name] = _set(what, members, [part.point_set_positions.get(name) for part in parts], parts)
+    return sets
+
+
+def _cell_sets(parts: list[SubMesh]) -> dict[str, list[Ids]]:
+    if not any(part.mesh.cell_sets for part in parts):
+        return {}
+    sets: dict[str, list[Ids]] = {}
+    block_starts, rows_of = parts[0].block_starts.tolist(), [_rows_of_blocks(part) for part in parts]
+    for name, what, held in _named(parts, "cell_sets"):
+        known = [part.cell_set_positions.get(name) for part in parts]
+        sets[name] = [
+            _set(
+                f"{what}[{number}]",
+                [rows[number][own[number]] - first for rows, own in zip(rows_of, held, strict=True)],
+                [None if positions is None else positions[number] for positions in known],
+                parts,
+            )
+            for number, first in enumerate(block_starts[:-1])
+        ]
+    return sets
+
+
+def _set(what: str, members: list[Ids], positions: list[Ids | None], parts: list[SubMesh]) -> Ids:
+    """Return a set in the input's order, from the members that each part has and their positions in the input's set."""
+    known = [own for own in positions if own is not None]
+    if not known:
+        return np.unique(np.concatenate(members))
+    for part, rows, own in zip(parts, members, positions, strict=True):
+        if own is None or len(own) != len(rows):
+            raise ArgumentError(
+                f"{what} has {len(rows)} members in part {part.part} and {'no' if own is None else len(own)} positions "
+                "(a set that was changed needs a name of its own, without positions)"
+            )
+    return _in_order(what, np.concatenate(members), np.concatenate(known))
+
+
+def _periodic(parts: list[SubMesh]) -> list[Periodic]:
+    entries = []
+    for number, entry in enumerate(parts[0].periodic):
+        pairs = np.concatenate([part.periodic[number].pairs for part in parts])
+        positions = np.concatenate([part.periodic_positions[number] for part in parts])
+        entries.append(entry._replace(pairs=_in_order(f"periodic[{number}]", pairs, positions)))
+    return entries
+
+
+def _in_order(what: str, rows: Ids, positions: Ids) -> Ids:
+    """Return rows in the order of their positions, which repeat where several parts have a row."""
+    count = int(positions.max(initial=-1)) + 1
+    if len(rows) != len(positions) or count > len(positions) or positions.min(initial=0) < 0:
+        raise ArgumentError(f"{what}: the parts have {len(rows)} entries and {len(positions)} positions below {count}")
+    found = np.full(count, -1)
+    found[positions] = np.arange(len(positions))
+    if found.min(initial=0) < 0:
+        raise ArgumentError(f"{what}: no part has entry {found.argmin()} of {count}")
+    unlike = rows != rows[found[positions]]
+    clash = positions[unlike if rows.ndim == 1 else unlike.any(axis=1)]
+    if len(clash):
+        raise ArgumentError(f"{what}: the parts have different entries {clash[0]}")
+    in_order: Ids = rows[found]
+    return in_order
