@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-from meshpart import FormatError, Mesh, MeshpartWarning, dual_graph, partition, partition_labels, quality, split
+from meshpart import FormatError, Mesh, MeshpartWarning, dual_graph, merge, partition, partition_labels, quality, split
 from meshpart.cells import cell_type
 from meshpart.io import read
 from meshpart.methods import METHODS
@@ -227,6 +227,12 @@ def test_parts_tile_the_mesh_and_hold_its_cells(real_meshes: Path, name: str) ->
             rows = cells[(cells >= first) & (cells < last)] - first
             assert own.type == block.type
             assert np.array_equal(ids[own.nodes], block.nodes[rows])
+
+
+@EVERY_FILE
+def test_merging_parts_gives_the_mesh_back(real_meshes: Path, name: str) -> None:
+    mesh = read_or_skip(real_meshes, name)
+    assert merge(split(mesh, quarters(mesh.n_cells), 4)[::-1]) == mesh
 
 
 # -- files that cannot be read ------------------------------------------------------------------------------
