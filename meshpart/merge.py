@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from meshpart.arrays import Array, Ids, flatten, frozen, pieces, same, starts, take_rows
+from meshpart.arrays import Array, Ids, flatten, frozen, same, starts, take_rows
 from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import ArgumentError
 from meshpart.mesh import Mesh, Periodic
@@ -227,13 +227,6 @@ def _owned_cells(parts: list[SubMesh]) -> list[_Owned]:
     ]
 
 
-def _rows_of_blocks(part: SubMesh) -> list[Ids]:
-    """Return the global ids of all rows of each block of a part's mesh, ghosts too."""
-    block = np.searchsorted(part.block_starts, part.cells.global_ids, "right") - 1
-    by_block = part.cells.global_ids[np.argsort(block, kind="stable")]
-    return pieces(by_block, starts([len(own) for own in part.mesh.blocks]))
-
-
 # -- what they hold -----------------------------------------------------------------------------------------
 
 
@@ -293,16 +286,17 @@ def _point_sets(parts: list[SubMesh]) -> dict[str, Ids]:
 
 
 def _cell_sets(parts: list[SubMesh]) -> dict[str, list[Ids]]:
-    if not any(part.mesh.cell_sets for part in parts):
-        return {}
     sets: dict[str, list[Ids]] = {}
-    block_starts, rows_of = parts[0].block_starts.tolist(), [_rows_of_blocks(part) for part in parts]
+    block_starts = parts[0].block_starts.tolist()
     for name, what, held in _named(parts, "cell_sets"):
         known = [part.cell_set_positions.get(name) for part in parts]
         sets[name] = [
             _set(
                 f"{what}[{number}]",
-                [rows[number][own[number]] - first for rows, own in zip(rows_of, held, strict=True)],
+                [
+                    part.cells.global_ids[part.cell_rows(number)[own[number]]] - first
+                    for part, own in zip(parts, held, strict=True)
+                ],
                 [None if positions is None else positions[number] for positions in known],
                 parts,
             )

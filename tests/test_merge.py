@@ -43,14 +43,16 @@ def with_data(part: SubMesh, **fields: Any) -> SubMesh:
 @pytest.mark.parametrize("mesh", DRAWN, ids=repr)
 def test_merging_what_was_split_gives_the_mesh_back(mesh: Mesh, nparts: int) -> None:
     labels = np.arange(mesh.n_cells)[::-1] * 5 % nparts
-    assert merge(split(mesh, labels, nparts)) == mesh
-    assert merge(split(carrying(mesh), labels, nparts)) == carrying(mesh)
+    for layers in (0, 1, 2):
+        assert merge(split(mesh, labels, nparts, ghost_layers=layers)) == mesh
+        assert merge(split(carrying(mesh), labels, nparts, ghost_layers=layers)) == carrying(mesh)
 
 
+@pytest.mark.parametrize("layers", [0, 1])
 @pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 1], [2, 0, 1], [5, 5, 1]])
-def test_all_that_a_mesh_can_carry_comes_back(labels: list[int]) -> None:
+def test_all_that_a_mesh_can_carry_comes_back(labels: list[int], layers: int) -> None:
     mesh = with_everything()
-    merged = merge(split(mesh, labels, 7))
+    merged = merge(split(mesh, labels, 7, ghost_layers=layers))
     assert merged == mesh
     for what in ("point_data", "cell_data", "field_data", "point_sets", "cell_sets", "block_data"):
         assert list(getattr(merged, what)) == list(getattr(mesh, what))
@@ -60,8 +62,8 @@ def test_all_that_a_mesh_can_carry_comes_back(labels: list[int]) -> None:
 def test_any_mesh_comes_back_from_parts_in_any_order(mesh: Mesh, data: st.DataObject) -> None:
     labels, nparts = data.draw(labels_of(mesh.n_cells))
     mesh = carrying(mesh)
-    order = data.draw(st.permutations(range(nparts)))
-    assert merge(split(mesh, labels, nparts, only=order)) == mesh
+    order, layers = data.draw(st.permutations(range(nparts))), data.draw(st.integers(0, 2))
+    assert merge(split(mesh, labels, nparts, ghost_layers=layers, only=order)) == mesh
 
 
 def test_a_mesh_comes_back_from_the_parts_of_any_method() -> None:
@@ -78,7 +80,8 @@ def test_another_mesh_is_not_what_comes_back() -> None:
 
 def test_parts_from_other_processes_merge() -> None:
     mesh = with_everything()
-    assert merge([pickle.loads(pickle.dumps(part)) for part in split(mesh, [1, 0, 1], 3)]) == mesh
+    parts = split(mesh, [1, 0, 1], 3, ghost_layers=1)
+    assert merge([pickle.loads(pickle.dumps(part)) for part in parts]) == mesh
 
 
 DATA = [
@@ -150,15 +153,22 @@ def test_data_that_was_replaced_on_the_parts_is_in_the_merged_mesh() -> None:
     assert list(merged.point_data) == ["x"]
 
 
-def test_what_the_owner_says_of_a_point_counts() -> None:
+def test_what_the_owner_says_of_a_point_or_cell_counts() -> None:
     # 3---4---5    points 1 and 4 are part 0's, and ghosts of part 1
     # | 0 | 1 |
     # 0---1---2
     parts = [
-        with_data(part, point_data={"part": np.full(part.mesh.n_points, part.part)})
-        for part in split(quads(2, 1), [0, 1])
+        with_data(
+            part,
+            point_data={"part": np.full(part.mesh.n_points, part.part)},
+            cell_data={"part": [np.full(part.mesh.n_cells, part.part)]},
+        )
+        for part in split(quads(2, 1), [0, 1], ghost_layers=1)
     ]
-    assert merge(parts).point_data["part"].tolist() == [0, 0, 1, 0, 0, 1]
+    assert [part.cells.n_ghost for part in parts] == [1, 1]
+    merged = merge(parts)
+    assert merged.point_data["part"].tolist() == [0, 0, 1, 0, 0, 1]
+    assert merged.cell_data["part"][0].tolist() == [0, 1]
 
 
 def test_a_part_that_gives_no_row_may_have_an_array_of_any_dtype() -> None:

@@ -232,7 +232,8 @@ def test_parts_tile_the_mesh_and_hold_its_cells(real_meshes: Path, name: str) ->
 @EVERY_FILE
 def test_merging_parts_gives_the_mesh_back(real_meshes: Path, name: str) -> None:
     mesh = read_or_skip(real_meshes, name)
-    assert merge(split(mesh, quarters(mesh.n_cells), 4)[::-1]) == mesh
+    for layers in (0, 1):
+        assert merge(split(mesh, quarters(mesh.n_cells), 4, ghost_layers=layers)[::-1]) == mesh
 
 
 # -- files that cannot be read ------------------------------------------------------------------------------
