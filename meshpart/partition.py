@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
+from meshpart.again import Cut
 from meshpart.arrays import Labels
 from meshpart.build import build_submeshes
 from meshpart.errors import ArgumentError
 from meshpart.labels import as_labels
-from meshpart.mesh import Mesh, MeshLike, as_mesh
+from meshpart.mesh import Mesh, MeshLike
 from meshpart.methods import Method
 from meshpart.solve import solve
 from meshpart.submesh import Provenance, SubMesh
@@ -24,7 +25,7 @@ Names = str | Sequence[str]
 
 
 def partition_labels(
-    mesh: Mesh | MeshLike,
+    mesh: Mesh | MeshLike | SubMesh,
     nparts: int,
     *,
     method: str | Method = "auto",
@@ -43,7 +44,8 @@ def partition_labels(
 
     Parameters
     ----------
-    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
+    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike; or SubMesh
+        Of a part, its owned cells are partitioned, numbered as they are locally; arrays are given for these.
     nparts : int
         How many parts; at most as many as there are units, unless `allow_empty`.
     method : str or callable
@@ -104,7 +106,7 @@ def partition_labels(
             f"labels cannot hold ghost layers (a cell may be a ghost of several parts), got ghost_layers={ghost_layers}"
         )
     return solve(
-        as_mesh(mesh),
+        Cut.of(mesh).mesh,
         nparts,
         method=method,
         mode=mode,
@@ -120,7 +122,7 @@ def partition_labels(
 
 
 def partition(
-    mesh: Mesh | MeshLike,
+    mesh: Mesh | MeshLike | SubMesh,
     nparts: int,
     *,
     ghost_layers: int = 0,
@@ -137,6 +139,9 @@ def partition(
     threads: int | None = None,
 ) -> list[SubMesh]:
     """Cut a mesh into exactly `nparts` sub-meshes.
+
+    A part can be cut again: its owned cells are. The numbers of its parts, global ids and the like, are those of the
+    original mesh; what is `complete`, the ghosts and the graphs are those of its owned cells alone.
 
     Parameters
     ----------
@@ -161,12 +166,12 @@ def partition(
     >>> meshpart.partition(mesh, 2)[1]
     <SubMesh 1 of 2: 1 cells + 0 ghosts, 2 points + 2 ghosts>
     """
-    mesh = as_mesh(mesh)
+    cut = Cut.of(mesh)
     layers = arguments.integer("ghost_layers", ghost_layers, low=0)
     nparts = arguments.integer("nparts", nparts, low=1)
     chosen = arguments.chosen_parts(only, nparts)
     found = solve(
-        mesh,
+        cut.mesh,
         nparts,
         method=method,
         mode=mode,
@@ -191,11 +196,11 @@ def partition(
         keep_together=_as_given(keep_together),
         repair=found.repair,
     )
-    return _built(mesh, found.labels, chosen, layers, made, arguments.threads(threads))
+    return _built(cut, found.labels, chosen, layers, made, arguments.threads(threads))
 
 
 def split(
-    mesh: Mesh | MeshLike,
+    mesh: Mesh | MeshLike | SubMesh,
     labels: npt.ArrayLike,
     nparts: int | None = None,
     *,
@@ -207,7 +212,8 @@ def split(
 
     Parameters
     ----------
-    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
+    mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike; or SubMesh
+        Of a part, its owned cells are cut again, as in `partition`.
     labels : array_like of int, (n_cells,)
         The part of each cell, cells numbered through the blocks in order.
     nparts : int, optional
@@ -224,11 +230,11 @@ def split(
     ArgumentError
         If the labels do not fit the mesh or are outside 0..nparts-1.
     """
-    mesh = as_mesh(mesh)
+    cut = Cut.of(mesh)
     layers = arguments.integer("ghost_layers", ghost_layers, low=0)
-    given, nparts = as_labels(labels, mesh.n_cells, nparts)
+    given, nparts = as_labels(labels, cut.mesh.n_cells, nparts)
     made = Provenance("labels", nparts, __version__)
-    return _built(mesh, given, arguments.chosen_parts(only, nparts), layers, made, arguments.threads(threads))
+    return _built(cut, given, arguments.chosen_parts(only, nparts), layers, made, arguments.threads(threads))
 
 
 def _as_given(value: Any) -> Any:
@@ -242,9 +248,9 @@ def _as_given(value: Any) -> Any:
 
 
 def _built(
-    mesh: Mesh, labels: Labels, chosen: Labels, ghost_layers: int, made: Provenance, threads: int
+    cut: Cut, labels: Labels, chosen: Labels, ghost_layers: int, made: Provenance, threads: int
 ) -> list[SubMesh]:
     """Return the chosen parts in their order, each built once."""
     parts, places = np.unique(chosen, return_inverse=True)
-    built = build_submeshes(mesh, labels, parts, ghost_layers, made, threads)
+    built = cut.in_original(build_submeshes(cut.mesh, labels, parts, ghost_layers, made, threads))
     return [built[place] for place in places.tolist()]

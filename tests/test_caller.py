@@ -11,7 +11,7 @@ import pytest
 from carrying import with_everything
 from meshes import SQUARE
 
-from meshpart import Mesh, split
+from meshpart import Mesh, quality, split
 from meshpart.errors import MeshError
 
 
@@ -97,4 +97,4 @@ def test_contiguous_arrays_are_shared_and_not_copied() -> None:
 def test_a_submesh_given_as_a_mesh_is_refused_with_the_way_out() -> None:
     part = split(Mesh(SQUARE, [("triangle", [[0, 1, 2], [0, 2, 3]])]), [0, 1])[0]
     with pytest.raises(MeshError, match="of a SubMesh, give its mesh"):
-        split(part, [0])
+        quality(part, [0])
