@@ -24,7 +24,7 @@ def merge(parts: Iterable[SubMesh]) -> Mesh:
     Each part gives what it owns, with the data that its mesh holds now: data that was replaced or added on the parts
     (`dataclasses.replace(part, mesh=dataclasses.replace(part.mesh, point_data=...))`) is in the result. Ghosts give
     nothing. A set that was added on the parts, and so has no positions, has the members that any part finds in it,
-    ascending.
+    ascending. `info` is that of part 0.
 
     Parameters
     ----------

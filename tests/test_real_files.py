@@ -236,6 +236,21 @@ def test_merging_parts_gives_the_mesh_back(real_meshes: Path, name: str) -> None
         assert merge(split(mesh, quarters(mesh.n_cells), 4, ghost_layers=layers)[::-1]) == mesh
 
 
+@EVERY_FILE
+def test_parts_of_parts_hold_the_cells_and_points_of_the_file(real_meshes: Path, name: str) -> None:
+    mesh = read_or_skip(real_meshes, name)
+    owned = []
+    for part in split(mesh, quarters(mesh.n_cells), 4, ghost_layers=1):
+        for smaller in split(part, quarters(part.cells.n_owned), 4, ghost_layers=1):
+            owned.append(smaller.cells.global_ids[: smaller.cells.n_owned])
+            ids = smaller.points.global_ids
+            assert smaller.mesh.points.tobytes() == mesh.points[ids].tobytes()
+            for number, (own, block) in enumerate(zip(smaller.mesh.blocks, mesh.blocks, strict=True)):
+                rows = smaller.cells.global_ids[smaller.cell_rows(number)] - mesh.block_starts[number]
+                assert np.array_equal(ids[own.nodes], block.nodes[rows])
+    assert np.array_equal(np.sort(np.concatenate(owned)), np.arange(mesh.n_cells))
+
+
 # -- files that cannot be read ------------------------------------------------------------------------------
 
 
