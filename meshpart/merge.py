@@ -316,30 +316,36 @@ def _set(what: str, members: list[Ids], positions: list[Ids | None], parts: list
                 f"{what} has {len(rows)} members in part {part.part} and {'no' if own is None else len(own)} positions "
                 "(a set that was changed needs a name of its own, without positions)"
             )
-    return _in_order(what, np.concatenate(members), np.concatenate(known))
+    return _in_order(what, members, known, parts)
 
 
 def _periodic(parts: list[SubMesh]) -> list[Periodic]:
     entries = []
     for number, entry in enumerate(parts[0].periodic):
-        pairs = np.concatenate([part.periodic[number].pairs for part in parts])
-        positions = np.concatenate([part.periodic_positions[number] for part in parts])
-        entries.append(entry._replace(pairs=_in_order(f"periodic[{number}]", pairs, positions)))
+        pairs = [part.periodic[number].pairs for part in parts]
+        positions = [part.periodic_positions[number] for part in parts]
+        for part, own, at in zip(parts, pairs, positions, strict=True):
+            if len(own) != len(at):
+                raise ArgumentError(
+                    f"periodic[{number}] has {len(own)} pairs in part {part.part} and {len(at)} positions"
+                )
+        entries.append(entry._replace(pairs=_in_order(f"periodic[{number}]", pairs, positions, parts)))
     return entries
 
 
-def _in_order(what: str, rows: Ids, positions: Ids) -> Ids:
-    """Return rows in the order of their positions, which repeat where several parts have a row."""
-    count = int(positions.max(initial=-1)) + 1
-    if len(rows) != len(positions) or count > len(positions) or positions.min(initial=0) < 0:
-        raise ArgumentError(f"{what}: the parts have {len(rows)} entries and {len(positions)} positions below {count}")
-    found = np.full(count, -1)
-    found[positions] = np.arange(len(positions))
-    if found.min(initial=0) < 0:
-        raise ArgumentError(f"{what}: no part has entry {found.argmin()} of {count}")
-    unlike = rows != rows[found[positions]]
-    clash = positions[unlike if rows.ndim == 1 else unlike.any(axis=1)]
-    if len(clash):
-        raise ArgumentError(f"{what}: the parts have different entries {clash[0]}")
-    in_order: Ids = rows[found]
-    return in_order
+def _in_order(what: str, rows: list[Ids], positions: list[Ids], parts: list[SubMesh]) -> Ids:
+    """Return the rows of all parts in the order of their positions, which repeat where several parts have a row."""
+    total = sum(map(len, positions))
+    count = max(int(own.max(initial=-1)) for own in positions) + 1
+    if count > total or min(own.min(initial=0) for own in positions) < 0:
+        raise ArgumentError(f"{what}: the parts have {total} entries, they cannot be all of 0..{count - 1}")
+    result = np.full((count, *rows[0].shape[1:]), -1)
+    for own, at in zip(rows, positions, strict=True):
+        result[at] = own
+    if result.min(initial=0) < 0:
+        raise ArgumentError(f"{what}: no part has entry {np.argwhere(result < 0)[0, 0]} of {count}")
+    for part, own, at in zip(parts, rows, positions, strict=True):
+        unlike = np.argwhere(result[at] != own)
+        if len(unlike):
+            raise ArgumentError(f"{what}: part {part.part} has another entry {at[unlike[0, 0]]} than another part")
+    return result

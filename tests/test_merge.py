@@ -293,9 +293,9 @@ def test_positions_with_gaps_or_clashes_are_refused() -> None:
         ([1, 1, 3], "point_sets['low']: no part has entry 2 of 4"),
         ([1, 3, 2], ""),
         ([1, 0, 3], "point_sets['low']: no part has entry 2 of 4"),
-        ([1, 2, -3], "point_sets['low']: the parts have 5 entries and 5 positions below 3"),
-        ([1, 2, 2**40], "point_sets['low']: the parts have 5 entries and 5 positions below 1099511627777"),
-        ([2, 1, 3], "point_sets['low']: the parts have different entries 1"),
+        ([1, 2, -3], "point_sets['low']: the parts have 5 entries, they cannot be all of 0..2"),
+        ([1, 2, 2**40], "point_sets['low']: the parts have 5 entries, they cannot be all of 0..1099511627776"),
+        ([2, 1, 3], "point_sets['low']: part 0 has another entry 1 than another part"),
     ]:
         parts = [replace(zero, point_set_positions={**zero.point_set_positions, "low": np.array(at)}), one]
         if message:
@@ -368,9 +368,13 @@ def test_periodic_pairs_that_do_not_fit_their_positions_are_refused() -> None:
     mesh = replace(strip(4), periodic=(Periodic(1, (2, 4), None, np.array([[4, 0], [9, 5], [0, 4]])),))
     zero, one = split(mesh, [0, 0, 1, 1])
     refused([replace(zero, periodic=()), one], "parts 0 and 1 have different periodic entities: [] and [(1, (2, 4))]")
-    refused([replace(zero, periodic_positions=(np.zeros(0, np.int64),)), one], "periodic[0]: the parts have 3 entries")
     refused(
-        [replace(zero, periodic_positions=(np.array([1]),)), one], "periodic[0]: the parts have different entries 1"
+        [replace(zero, periodic_positions=(np.zeros(0, np.int64),)), one],
+        "periodic[0] has 1 pairs in part 0 and 0 positions",
+    )
+    refused(
+        [replace(zero, periodic_positions=(np.array([1]),)), one],
+        "periodic[0]: part 0 has another entry 1 than another part",
     )
 
 
