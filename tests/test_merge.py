@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from meshes import (
     DRAWN,
+    cubes,
+    faces_of_cubes,
     in_turn,
     interleaved,
     labels_of,
@@ -27,7 +29,7 @@ from meshes import (
     two_and_two,
 )
 
-from meshpart import ArgumentError, Mesh, Periodic, SubMesh, merge, partition, split
+from meshpart import ArgumentError, CellBlock, Mesh, Periodic, SubMesh, merge, partition, split
 from meshpart.arrays import frozen, same
 
 
@@ -64,6 +66,19 @@ def test_any_mesh_comes_back_from_parts_in_any_order(mesh: Mesh, data: st.DataOb
     mesh = carrying(mesh)
     order, layers = data.draw(st.permutations(range(nparts))), data.draw(st.integers(0, 2))
     assert merge(split(mesh, labels, nparts, ghost_layers=layers, only=order)) == mesh
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_polygons_and_polyhedra_in_a_row_come_back_though_no_part_has_them_all(layers: int) -> None:
+    # 9 cells in parts of 3: the first part has a ghost beyond its own cells, and not the others
+    flat, solid = quads(9, 1), cubes(9, 1, 1)
+    for mesh in (
+        Mesh(flat.points, [CellBlock.from_rows("polygon", flat.blocks[0].nodes)]),
+        Mesh(solid.points, [("polyhedron", faces_of_cubes(solid.blocks[0].nodes.tolist()))]),
+    ):
+        parts = split(mesh, np.arange(9) // 3, ghost_layers=layers)
+        assert [part.cells.n_ghost for part in parts] == [layers, 2 * layers, layers]
+        assert merge(parts) == mesh
 
 
 def test_a_mesh_comes_back_from_the_parts_of_any_method() -> None:
