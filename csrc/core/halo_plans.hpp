@@ -34,12 +34,10 @@ struct HaloPlans {
 
 // Builds the plans of parts from what they and others hold.
 //
-//   parts  (n_parts), strictly ascending: the parts whose plans are wanted; each is a holder. Of other holders only
-//   what
-//          these parts own is read
-//   ranks  (n_entities): the rank of each entity among those of its owner, ascending by id; read where one of `parts`
-//   is
-//          the owner
+//   parts  (n_parts), strictly ascending: the parts whose plans are wanted; each is a holder. Of other holders, what
+//          these parts own is read and no more
+//   ranks  (n_entities): the rank of each entity among those of its owner, ascending by id; those of entities that
+//          one of `parts` owns are read
 //
 // Linear in what is held.
 HaloPlans halo_plans(std::span<const part_t> parts, const Held& held, std::span<const std::int32_t> ranks);

@@ -14,33 +14,38 @@ void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
     met_.clear();
     cells_.clear();
     points_.clear();
-    const auto meet = [&](Id point, std::int32_t layer) {
-        if (point_marks_[point] == search_) return;
-        point_marks_[point] = search_;
-        met_.push_back(point);
-        if (mesh_.point_holders[point] != holder) points_.push_back({mesh_.point_ranks[point], layer});
+    const index_t first_point = mesh_.point_starts[holder], last_point = mesh_.point_starts[holder + 1];
+    const auto is_owned_point = [&](Id rank) {
+        const auto point = static_cast<index_t>(rank);
+        return point >= first_point && point < last_point;
+    };
+    const auto meet = [&](Id rank, std::int32_t layer) {
+        if (point_marks_[rank] == search_) return;
+        point_marks_[rank] = search_;
+        met_.push_back(rank);
+        if (!is_owned_point(rank)) points_.push_back({rank, layer});
     };
     // All ways out of a part lead over the points that its cells share with others.
-    for (const Id point : mesh_.shared_points[holder]) meet(point, 0);
+    for (const Id rank : mesh_.shared_points[holder]) meet(rank, 0);
 
-    const index_t first_owned = mesh_.cell_starts[holder], last_owned = mesh_.cell_starts[holder + 1];
+    const index_t first_cell = mesh_.cell_starts[holder], last_cell = mesh_.cell_starts[holder + 1];
     const auto is_local = [&](Id cell) {
         const auto number = static_cast<index_t>(cell);
-        return (number >= first_owned && number < last_owned) || cell_marks_[cell] == search_;
+        return (number >= first_cell && number < last_cell) || cell_marks_[cell] == search_;
     };
     index_t begin = 0;
     for (std::int32_t layer = 1; layer <= layers && begin < std::ssize(met_); ++layer) {
         const index_t end = std::ssize(met_), first = std::ssize(cells_);
         for (index_t i = begin; i < end; ++i) {
-            for (const Id cell : mesh_.on_points[met_[i]]) {
+            for (const Id cell : mesh_.cells_on(met_[i])) {
                 if (is_local(cell)) continue;
                 cell_marks_[cell] = search_;
                 cells_.push_back({cell, layer});
             }
         }
         for (index_t i = first; i < std::ssize(cells_); ++i) {
-            for (const Id point : mesh_.rows[cells_[i].number]) {
-                if (mesh_.point_holders[point] != holder) meet(point, layer);  // others are on owned cells
+            for (const Id rank : mesh_.rows[cells_[i].number]) {
+                if (!is_owned_point(rank)) meet(rank, layer);  // those are on owned cells, and have been met if shared
             }
         }
         begin = end;
@@ -50,8 +55,7 @@ void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
     std::ranges::sort(points_, {}, &Ghost<Id>::number);
     point_complete_.clear();
     for (const auto& [rank, layer] : points_) {
-        point_complete_.push_back(layer < layers ||
-                                  std::ranges::all_of(mesh_.on_points[mesh_.points_by_rank[rank]], is_local));
+        point_complete_.push_back(layer < layers || std::ranges::all_of(mesh_.cells_on(rank), is_local));
     }
 }
 

@@ -38,7 +38,7 @@ class LayerSearch {
     const Grouped<Id>& mesh_;
     std::int32_t search_ = 0;
     Vector<std::int32_t> cell_marks_, point_marks_;
-    std::vector<Id> met_;  // the points on cells of others, layer by layer
+    std::vector<Id> met_;  // the ranks of points on cells of others, layer by layer
     std::vector<Ghost<Id>> cells_, points_;
     std::vector<std::uint8_t> point_complete_;
 };

@@ -80,8 +80,7 @@ Parts build_parts_in(const MeshView& mesh, std::span<const part_t> labels, part_
         auto& local_id = local_ids[worker];
         if (local_id.empty()) local_id.resize(grouped.point_ids.size());
         const index_t first = result.points.ids.offsets[i], end = result.points.ids.offsets[i + 1];
-        for (index_t j = first; j < end; ++j)
-            local_id[grouped.points_by_rank[found.point_ranks[j]]] = static_cast<std::int32_t>(j - first);
+        for (index_t j = first; j < end; ++j) local_id[found.point_ranks[j]] = static_cast<std::int32_t>(j - first);
         write_blocks<Id>(mesh, grouped, found.cell_numbers, i, local_id, result);
     });
     return result;

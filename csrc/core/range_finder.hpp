@@ -20,6 +20,7 @@ class RangeFinder {
         }
         return range_;
     }
+    index_t end(index_t range) const { return starts_[range + 1]; }
 
   private:
     std::span<const index_t> starts_;

@@ -8,6 +8,7 @@
 #include "checks.hpp"
 #include "csr.hpp"
 #include "parallel.hpp"
+#include "range_finder.hpp"
 #include "region.hpp"
 
 namespace meshpart {
@@ -54,14 +55,6 @@ CellOrder cell_order(const MeshView& mesh, std::span<const part_t> labels, part_
     Vector<index_t> all(mesh.n_cells());
     std::iota(all.begin(), all.end(), 0);
     return order_of_some(all, labels, parts);
-}
-
-Vector<std::int32_t> holder_of_each(std::span<const index_t> starts) {
-    Vector<std::int32_t> result(starts.back());
-    for (std::int32_t h = 0; h + 1 < std::ssize(starts); ++h) {
-        std::fill(result.begin() + starts[h], result.begin() + starts[h + 1], h);
-    }
-    return result;
 }
 
 // The points of cells, read once, since they may change.
@@ -120,39 +113,40 @@ Vector<index_t> number_points(const MeshView& mesh, Rows<Id>& rows, bool with_un
 // Calls visit(holder, count) for those who own the cells on a point, ascending, and how many; cells ascend as holders
 // do.
 template <class Id, class Visit>
-void for_each_holder(std::span<const Id> cells, const Grouped<Id>& grouped, Visit&& visit) {
+void for_each_holder(std::span<const Id> cells, RangeFinder& holder_of, Visit&& visit) {
     for (auto first = cells.begin(); first != cells.end();) {
-        const std::int32_t holder = grouped.cell_holders[*first];
-        const auto end = static_cast<Id>(grouped.cell_starts[holder + 1]);
+        const index_t holder = holder_of(static_cast<index_t>(*first));
+        const auto end = static_cast<Id>(holder_of.end(holder));
         const auto last = std::find_if(first, cells.end(), [end](Id cell) { return cell >= end; });
         visit(holder, last - first);
         first = last;
     }
 }
 
-// Finds who owns each point and who shares it.
+// Finds who shares each point, and who owns it. Returns the owners.
 template <class Id>
-void find_point_holders(Grouped<Id>& grouped, int threads) {
+Vector<index_t> find_holders_of_points(Grouped<Id>& grouped, int threads) {
     struct Share {
-        std::int32_t holder;
+        index_t holder;
         Id point;
     };
     const index_t n_points = grouped.on_points.n_rows();
-    grouped.point_holders.resize(n_points);
+    Vector<index_t> owners(n_points);
     grouped.is_shared.resize(n_points);
     std::vector<std::vector<Share>> shares((n_points + grain - 1) / grain);
     parallel_for(n_points, threads, grain, [&](index_t begin, index_t end, int) {
         auto& own = shares[begin / grain];
+        RangeFinder holder_of(grouped.cell_starts);
         for (index_t point = begin; point < end; ++point) {
-            std::int32_t owner = 0;  // of a point in no cell: part 0, which is here if such points are
+            index_t owner = 0;  // of a point in no cell: part 0, which is here if such points are
             index_t most = 0;
             const auto n_before = own.size();
-            for_each_holder<Id>(grouped.on_points[point], grouped, [&](std::int32_t holder, index_t count) {
+            for_each_holder<Id>(grouped.on_points[point], holder_of, [&](index_t holder, index_t count) {
                 if (count > most) owner = holder;
                 most = std::max(most, count);
                 own.push_back({holder, static_cast<Id>(point)});
             });
-            grouped.point_holders[point] = owner;
+            owners[point] = owner;
             grouped.is_shared[point] = own.size() > n_before + 1;
             if (!grouped.is_shared[point]) own.resize(n_before);
         }
@@ -168,17 +162,17 @@ void find_point_holders(Grouped<Id>& grouped, int threads) {
     for (const auto& own : shares) {
         for (const Share& share : own) grouped.shared_points.entries[next[share.holder]++] = share.point;
     }
+    return owners;
 }
 
-// Ranks the points by (owner, global id).
+// Ranks the points by (owner, global id), and names them by rank in rows and lists.
 template <class Id>
-void rank_points(Grouped<Id>& grouped, std::span<const index_t> ids, int threads) {
-    const index_t n_points = std::ssize(ids);
-    Csr by_owner = invert(std::span<const std::int32_t>(grouped.point_holders), grouped.n_holders(), threads);
+void rank_points(Grouped<Id>& grouped, std::span<const index_t> ids, std::span<const index_t> owners, int threads) {
+    Csr by_owner = invert(owners, grouped.n_holders(), threads);
     grouped.point_starts = std::move(by_owner.offsets);
-    grouped.points_by_rank.resize(by_owner.entries.size());
-    grouped.point_ids.resize(by_owner.entries.size());
-    grouped.point_ranks.resize(n_points);
+    grouped.points_by_rank.resize(ids.size());
+    grouped.point_ids.resize(ids.size());
+    Vector<Id> ranks(ids.size());
     parallel_for(grouped.n_holders(), threads, 1, [&](index_t h, index_t, int) {
         const index_t first = grouped.point_starts[h], last = grouped.point_starts[h + 1];
         std::sort(by_owner.entries.begin() + first, by_owner.entries.begin() + last,
@@ -186,10 +180,15 @@ void rank_points(Grouped<Id>& grouped, std::span<const index_t> ids, int threads
         for (index_t rank = first; rank < last; ++rank) {
             const index_t point = by_owner.entries[rank];
             grouped.points_by_rank[rank] = static_cast<Id>(point);
-            grouped.point_ranks[point] = static_cast<Id>(rank);
             grouped.point_ids[rank] = ids[point];
+            ranks[point] = static_cast<Id>(rank);
         }
     });
+    for (auto* entries : {&grouped.rows.entries, &grouped.shared_points.entries}) {
+        parallel_for(std::ssize(*entries), threads, 8 * grain, [&](index_t begin, index_t end, int) {
+            for (index_t i = begin; i < end; ++i) (*entries)[i] = ranks[(*entries)[i]];
+        });
+    }
 }
 
 }  // namespace
@@ -202,15 +201,14 @@ Grouped<Id> regroup(const MeshView& mesh, std::span<const part_t> labels, part_t
     result.holders = std::move(order.holders);
     result.cell_starts = std::move(order.cells.offsets);
     result.cell_ids = std::move(order.cells.entries);
-    result.cell_holders = holder_of_each(result.cell_starts);
     result.rows = rows_of<Id>(mesh, result.cell_ids, threads);
 
     const bool has_part_0 = !result.holders.empty() && result.holders[0] == 0;
     const Vector<index_t> point_ids = number_points(mesh, result.rows, has_part_0);
     result.on_points = turned_round<Id>(result.rows.n_rows(), std::ssize(result.rows.entries), std::ssize(point_ids),
                                         threads, [&](index_t cell) { return result.rows[cell]; });
-    find_point_holders(result, threads);
-    rank_points<Id>(result, point_ids, threads);
+    const Vector<index_t> owners = find_holders_of_points(result, threads);
+    rank_points<Id>(result, point_ids, owners, threads);
     return result;
 }
 

@@ -10,24 +10,23 @@
 
 namespace meshpart {
 
-// Cells numbered by (owner, global id), points in the order in which those cells name them: what belongs together lies
-// together, wherever the mesh has it. Id as of Rows.
+// Cells numbered and points ranked by (owner, global id): what belongs together lies together, wherever the mesh has
+// it, and ghosts in this order are in local order. Id as of Rows.
 template <class Id>
 struct Grouped {
-    std::vector<part_t> holders;         // the parts that own something here, ascending
-    Vector<index_t> cell_starts;         // (n_holders + 1): holder h owns the cells from cell_starts[h] on
-    Vector<index_t> cell_ids;            // global ids
-    Vector<std::int32_t> cell_holders;   // which of the holders owns each
-    Rows<Id> rows;                       // the points of each cell
-    Rows<Id> on_points;                  // the cells on each point, ascending, each once
-    Vector<std::int32_t> point_holders;  // which of the holders owns each point
-    Vector<std::uint8_t> is_shared;      // whether cells of several holders are on a point
-    Rows<Id> shared_points;              // row h: the points that cells of holder h share with others
-    Vector<index_t> point_starts;        // as cell_starts, of the ranks of points by (owner, global id)
-    Vector<index_t> point_ids;           // the global id of the point of each rank
-    Vector<Id> point_ranks, points_by_rank;
+    std::vector<part_t> holders;              // the parts that own something here, ascending
+    Vector<index_t> cell_starts, cell_ids;    // holder h owns the cells from cell_starts[h] on; their global ids
+    Vector<index_t> point_starts, point_ids;  // the same of points, by rank
+    Rows<Id> rows;                            // the ranks of the points of each cell
+    Rows<Id> shared_points;                   // row h: the ranks of the points that cells of h share with others
+
+    // The cells on each point, ascending and each once; points numbered in the order in which the cells name them.
+    Rows<Id> on_points;
+    Vector<std::uint8_t> is_shared;  // whether cells of several holders are on a point
+    Vector<Id> points_by_rank;       // the number of each
 
     index_t n_holders() const { return std::ssize(holders); }
+    std::span<const Id> cells_on(Id rank) const { return on_points[points_by_rank[rank]]; }
 };
 
 // Groups a mesh by owner. A point belongs to the part that owns most of the cells on it, the lowest on a tie; to part 0
