@@ -41,6 +41,9 @@ class LayerSearch {
     std::vector<Id> met_;  // the ranks of points on cells of others, layer by layer
     std::vector<Ghost<Id>> cells_, points_;
     std::vector<std::uint8_t> point_complete_;
+
+    template <class Visit>
+    void for_each_point_of(std::span<const Ghost<Id>> cells, Visit&& visit) const;
 };
 
 }  // namespace meshpart
