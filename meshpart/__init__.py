@@ -13,6 +13,7 @@ from meshpart.errors import (
 )
 from meshpart.graph import Graph, dual_graph, point_graph
 from meshpart.graph_parts import SubGraph, split_graph
+from meshpart.halo import HaloPlan, exchange, reduce
 from meshpart.io import read, write_parts
 from meshpart.labels import read_labels, write_labels
 from meshpart.merge import merge
@@ -29,6 +30,7 @@ __all__ = [
     "Faces",
     "FormatError",
     "Graph",
+    "HaloPlan",
     "IndexMap",
     "Mesh",
     "MeshError",
@@ -47,12 +49,14 @@ __all__ = [
     "__version__",
     "dual_graph",
     "merge",
+    "exchange",
     "partition",
     "partition_labels",
     "point_graph",
     "quality",
     "read",
     "read_labels",
+    "reduce",
     "split",
     "split_graph",
     "write_labels",

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from meshpart.arrays import Frozen, Ids, Labels
+import numpy as np
+import numpy.typing as npt
+
+from meshpart import arguments
+from meshpart.arrays import Array, Frozen, Ids, Labels, as_array
+from meshpart.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from meshpart.submesh import IndexMap
+
+# By entity, what a part calls its map and its plan.
+ENTITIES = {"cells": ("cells", "cell_halo"), "points": ("points", "point_halo"), "vertices": ("vertices", "halo")}
+
+OPERATIONS: dict[str, Callable[..., Any]] = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +53,231 @@ class HaloPlan(Frozen):
             f"<HaloPlan: {len(self.neighbours)} neighbours, "
             f"{len(self.send_indices)} rows sent, {int(self.recv_offsets[-1])} received>"
         )
+
+
+class Part(Protocol):
+    """A SubMesh or a SubGraph."""
+
+    @property
+    def part(self) -> int:
+        """Which part it is."""
+
+    @property
+    def nparts(self) -> int:
+        """Of how many."""
+
+    @property
+    def run(self) -> str:
+        """The same for all parts of one decomposition, and for no other."""
+
+
+def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entity: str = "cells") -> list[Array]:
+    """Fill the ghosts of every part with what their owners have, all parts in one process.
+
+    This is what an exchange between processes means. Who has the values of the whole mesh in one array gets the same
+    from `values[part.cells.global_ids]`.
+
+    Parameters
+    ----------
+    parts : sequence of SubMesh or SubGraph
+        All parts of one decomposition, in any order.
+    owned_values : sequence of array_like, (n_owned, ...)
+        Of each part, in the order of `parts`, the values of its owned entities: any dtype and any trailing shape, the
+        same for all.
+    entity : str
+        "cells" or "points" of sub-meshes, "vertices" of sub-graphs.
+
+    Returns
+    -------
+    local_values : list of ndarray, (n_local, ...)
+        Of each part, the owned values and then those of its ghosts, in new arrays of the same dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If parts are missing, there twice, or of several decompositions; or values do not fit them or each other.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> parts = meshpart.split(mesh, [0, 1])
+    >>> owned = [part.points.global_ids[: part.points.n_owned] * 10 for part in parts]
+    >>> owned
+    [array([ 0, 10, 30, 40]), array([20, 50])]
+    >>> meshpart.exchange(parts, owned, "points")
+    [array([ 0, 10, 30, 40]), array([20, 50, 10, 40])]
+    """
+    sides = _sides(parts, entity)
+    values = _values("owned_values", owned_values, sides, [side.ids.n_owned for side in sides])
+    at = {side.part: number for number, side in enumerate(sides)}
+    result = []
+    for side, own in zip(sides, values, strict=True):
+        local = np.empty((side.ids.n_local, *own.shape[1:]), own.dtype)
+        local[: side.ids.n_owned] = own
+        for neighbour in side.plan.neighbours.tolist():
+            other = at[neighbour]
+            local[side.received_from(neighbour)] = values[other][sides[other].sent_to(side.part)]
+        result.append(local)
+    return result
+
+
+def reduce(
+    parts: Sequence[Part], local_values: Sequence[npt.ArrayLike], entity: str = "cells", op: str = "sum"
+) -> list[Array]:
+    """Combine what every part has for its ghosts into their owners' values, all parts in one process.
+
+    With "sum" it is the adjoint of `exchange`. The owner's value comes first, then those of its neighbours in ascending
+    order, so that sums repeat bit for bit.
+
+    Parameters
+    ----------
+    parts : sequence of SubMesh or SubGraph
+        All parts of one decomposition, in any order.
+    local_values : sequence of array_like, (n_local, ...)
+        Of each part, in the order of `parts`, the values of its local entities: any trailing shape and any dtype that
+        has the operation, the same for all.
+    entity : str
+        "cells" or "points" of sub-meshes, "vertices" of sub-graphs.
+    op : str
+        "sum", "min" or "max". As with NumPy's `+=` the values keep their dtype: integers wrap around, and the sum of
+        bools is whether any is true. NaN makes a minimum or maximum NaN.
+
+    Returns
+    -------
+    owned_values : list of ndarray, (n_owned, ...)
+        In new arrays of the same dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If parts are missing, there twice, or of several decompositions; or values do not fit them or each other, or
+        their dtype does not have the operation.
+
+    Examples
+    --------
+    How many cells are on each point, every cell counted by the part that owns it:
+
+    >>> import numpy as np
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> parts = meshpart.split(mesh, [0, 1])
+    >>> counts = [np.bincount(part.mesh.cell_points) for part in parts]
+    >>> counts
+    [array([1, 1, 1, 1]), array([1, 1, 1, 1])]
+    >>> meshpart.reduce(parts, counts, "points")
+    [array([1, 2, 1, 2]), array([1, 1])]
+    """
+    combine = OPERATIONS[arguments.one_of("op", op, OPERATIONS)]
+    sides = _sides(parts, entity)
+    values = _values("local_values", local_values, sides, [side.ids.n_local for side in sides])
+    _check_operation(op, values[0].dtype)
+    at = {side.part: number for number, side in enumerate(sides)}
+    result = []
+    for side, local in zip(sides, values, strict=True):
+        total = local[: side.ids.n_owned].copy()
+        for neighbour in side.plan.neighbours.tolist():
+            other, rows = at[neighbour], side.sent_to(neighbour)
+            total[rows] = combine(total[rows], values[other][sides[other].received_from(side.part)])
+        result.append(total)
+    return result
+
+
+# -- one part's side of an exchange -------------------------------------------------------------------------
+
+
+class _Side(NamedTuple):
+    """The map and the plan of one part, for the entity of an exchange."""
+
+    part: int
+    ids: IndexMap
+    plan: HaloPlan
+
+    def sent_to(self, neighbour: int) -> Ids:
+        """Return the owned rows that a neighbour has as ghosts."""
+        place = self._place(neighbour)
+        return self.plan.send_indices[self.plan.send_offsets[place] : self.plan.send_offsets[place + 1]]
+
+    def received_from(self, neighbour: int) -> slice:
+        """Return the rows of the ghosts that a neighbour owns."""
+        place = self._place(neighbour)
+        first, last = self.plan.recv_offsets[place : place + 2].tolist()
+        return slice(self.ids.n_owned + first, self.ids.n_owned + last)
+
+    def _place(self, neighbour: int) -> int:
+        return int(np.searchsorted(self.plan.neighbours, neighbour))
+
+
+# -- checks -------------------------------------------------------------------------------------------------
+
+
+def _sides(parts: Sequence[Part], entity: str) -> list[_Side]:
+    """Return each part's side, after checking that the parts are all of one decomposition and have the entity."""
+    ids, plan = ENTITIES[arguments.one_of("entity", entity, ENTITIES)]
+    parts = list(parts)
+    for given in parts:
+        if not hasattr(given, plan):
+            raise ArgumentError(f"entity is {entity!r}, and a {type(given).__name__} has none")
+    check_all_there(parts)
+    return [_Side(given.part, getattr(given, ids), getattr(given, plan)) for given in parts]
+
+
+def check_all_there(parts: Sequence[Part]) -> None:
+    """Refuse what is not every part of one decomposition, once."""
+    if not parts:
+        raise ArgumentError("parts is empty, it must hold all parts of a decomposition")
+    first = parts[0]
+    for given in parts:
+        if given.run != first.run:
+            raise ArgumentError(f"parts {first.part} and {given.part} in parts come from different decompositions")
+    counts = Counter(given.part for given in parts)
+    doubled = sorted(part for part, count in counts.items() if count > 1)
+    if doubled:
+        raise ArgumentError(f"parts must hold each of {first.nparts} parts once, got {_named(doubled)} more than once")
+    missing = sorted(set(range(first.nparts)) - counts.keys())
+    if missing:
+        raise ArgumentError(f"parts must hold all {first.nparts} parts of a decomposition, {_named(missing)} missing")
+
+
+def _named(numbers: Sequence[int], most: int = 10) -> str:
+    """Return part numbers as a message names them, the first ones where they are many."""
+    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
+    return ("part " if len(numbers) == 1 else "parts ") + ", ".join(map(str, numbers[:most])) + more
+
+
+def _values(what: str, values: Sequence[npt.ArrayLike], sides: Sequence[_Side], lengths: Sequence[int]) -> list[Array]:
+    """Return the values of each part as arrays, after checking that they fit the parts and each other."""
+    given = list(values)
+    if len(given) != len(sides):
+        raise ArgumentError(f"{what} must hold an array for each of {len(sides)} parts, got {len(given)}")
+    arrays: list[Array] = []
+    for side, rows_given, length in zip(sides, given, lengths, strict=True):
+        rows = as_array(f"{what} of part {side.part}", rows_given, ArgumentError)
+        arrays.append(rows)
+        first = arrays[0]
+        if rows.ndim == 0 or len(rows) != length:
+            raise ArgumentError(f"{what} of part {side.part} must have {length} rows, got the shape {rows.shape}")
+        if rows.dtype != first.dtype:
+            raise ArgumentError(
+                f"{what} must have one dtype, got {first.dtype} of part {sides[0].part} "
+                f"and {rows.dtype} of part {side.part}"
+            )
+        if rows.shape[1:] != first.shape[1:]:
+            raise ArgumentError(
+                f"{what} must have rows of one shape, got {first.shape[1:]} of part {sides[0].part} "
+                f"and {rows.shape[1:]} of part {side.part}"
+            )
+    return arrays
+
+
+def _check_operation(op: str, dtype: np.dtype[Any]) -> None:
+    """Refuse an operation that a dtype does not have, or that gives another one."""
+    none = np.empty(0, dtype)
+    try:
+        fits = np.can_cast(OPERATIONS[op](none, none).dtype, dtype, "equiv")
+    except TypeError:
+        fits = False
+    if not fits:
+        raise ArgumentError(f"local_values of the dtype {dtype} have no {op}")
