@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from meshpart import Mesh, SubMesh
+from meshpart import HaloPlan, IndexMap, Mesh, SubMesh
 from meshpart.cells import CellType, cell_type
 from meshpart.edges import edges_of
 
@@ -36,6 +36,11 @@ def rows_of(mesh: Mesh) -> list[tuple[int, ...]]:
 def types_of(mesh: Mesh) -> list[CellType]:
     """Return the type of every cell."""
     return [cell_type(block.type) for block in mesh.blocks for _ in range(len(block))]
+
+
+def blocks_of(mesh: Mesh) -> list[int]:
+    """Return the block that every cell lies in."""
+    return [number for number, block in enumerate(mesh.blocks) for _ in range(len(block))]
 
 
 def cells_on_points(mesh: Mesh) -> list[set[int]]:
@@ -124,15 +129,19 @@ def point_graph(mesh: Mesh) -> list[list[int]]:
 
 @dataclass
 class Part:
-    """Who is in a part without ghost layers, in local order."""
+    """Who is in a part, in local order, and whom it knows."""
 
     cells: list[int]
+    n_owned_cells: int
+    cell_owners: list[int]  # of the ghosts
+    cell_layers: list[int]  # of the ghosts
+    complete_cells: list[bool]
+    kinds: list[int]
     points: list[int]
     n_owned_points: int
     ghost_owners: list[int]
-    complete_cells: list[bool]
+    point_layers: list[int]  # of the ghosts
     complete_points: list[bool]
-    kinds: list[int]
     rows: list[list[tuple[int, ...]]]  # of each block, as global ids
 
 
@@ -147,47 +156,104 @@ def point_owners(mesh: Mesh, labels: Sequence[int]) -> list[int]:
     return owners
 
 
-def part_of(mesh: Mesh, labels: Sequence[int], part: int) -> Part:
-    """Return one part: its cells by id; its points, the owned ones by id, then the ghosts by owner and id."""
+def layers_of_cells(
+    rows: Sequence[tuple[int, ...]], cells_on: Sequence[set[int]], owned: set[int], ghost_layers: int
+) -> dict[int, int]:
+    """Return the cells that are at most so many shared points away from the owned ones, and how many."""
+    layers = dict.fromkeys(owned, 0)
+    front = owned
+    for layer in range(1, ghost_layers + 1):
+        around = {other for cell in front for point in rows[cell] for other in cells_on[point]}
+        front = around - layers.keys()
+        layers.update(dict.fromkeys(front, layer))
+    return layers
+
+
+def parts_of(mesh: Mesh, labels: Sequence[int], parts: Sequence[int], ghost_layers: int = 0) -> list[Part]:
+    """Return parts: cells and points, the owned ones by id, then the ghosts by owner and id."""
     rows, cells_on, owners = rows_of(mesh), cells_on_points(mesh), point_owners(mesh, labels)
+    labels = [int(label) for label in labels]
     kinds, _ = kinds_and_parents(mesh)
-    cells = [cell for cell in range(len(rows)) if labels[cell] == part]
-    owned = [point for point in range(mesh.n_points) if owners[point] == part]
-    used = {point for cell in cells for point in rows[cell]}
-    ghosts = sorted((owners[point], point) for point in used if owners[point] != part)
-    points = owned + [point for _, point in ghosts]
-    around = [{other for point in rows[cell] for other in cells_on[point]} for cell in cells]
-    return Part(
-        cells=cells,
-        points=points,
-        n_owned_points=len(owned),
-        ghost_owners=[owner for owner, _ in ghosts],
-        complete_cells=[others <= set(cells) for others in around],
-        complete_points=[cells_on[point] <= set(cells) for point in points],
-        kinds=[kinds[cell] for cell in cells],
-        rows=[[rows[cell] for cell in cells if block_of(mesh, cell) == block] for block in range(len(mesh.blocks))],
-    )
+    blocks = blocks_of(mesh)
+    around = [{other for point in row for other in cells_on[point]} for row in rows]
+    found = []
+    for part in parts:
+        layers = layers_of_cells(rows, cells_on, {c for c, label in enumerate(labels) if label == part}, ghost_layers)
+        cells = sorted(layers, key=lambda cell: (labels[cell] != part, labels[cell], cell))
+        ghost_cells = [cell for cell in cells if labels[cell] != part]
+        used = {point for cell in cells for point in rows[cell]}
+        used |= {point for point, owner in enumerate(owners) if owner == part}
+        points = sorted(used, key=lambda point: (owners[point] != part, owners[point], point))
+        ghosts = [point for point in points if owners[point] != part]
+        found.append(
+            Part(
+                cells=cells,
+                n_owned_cells=len(cells) - len(ghost_cells),
+                cell_owners=[labels[cell] for cell in ghost_cells],
+                cell_layers=[layers[cell] for cell in ghost_cells],
+                complete_cells=[around[cell] <= layers.keys() for cell in cells],
+                kinds=[kinds[cell] for cell in cells],
+                points=points,
+                n_owned_points=len(points) - len(ghosts),
+                ghost_owners=[owners[point] for point in ghosts],
+                point_layers=[min(layers[cell] for cell in cells_on[point] & layers.keys()) for point in ghosts],
+                complete_points=[cells_on[point] <= layers.keys() for point in points],
+                rows=[[rows[cell] for cell in cells if blocks[cell] == block] for block in range(len(mesh.blocks))],
+            )
+        )
+    return found
 
 
-def block_of(mesh: Mesh, cell: int) -> int:
-    """Return the block that a cell lies in."""
-    return [number for number, block in enumerate(mesh.blocks) for _ in range(len(block))][cell]
+def part_of(mesh: Mesh, labels: Sequence[int], part: int, ghost_layers: int = 0) -> Part:
+    """Return one part."""
+    return parts_of(mesh, labels, [part], ghost_layers)[0]
 
 
 def seen(part: SubMesh) -> Part:
     """Return what a sub-mesh says of itself, in global ids."""
-    ids = part.points.global_ids.tolist()
+    cells, points = part.cells, part.points
+    ids = points.global_ids.tolist()
     blocks = range(len(part.mesh.blocks))
     return Part(
-        cells=part.cells.global_ids.tolist(),
+        cells=cells.global_ids.tolist(),
+        n_owned_cells=cells.n_owned,
+        cell_owners=cells.ghost_owners.tolist(),
+        cell_layers=cells.ghost_layers.tolist(),
+        complete_cells=cells.complete.tolist(),
+        kinds=cells.kind.tolist(),
         points=ids,
-        n_owned_points=part.points.n_owned,
-        ghost_owners=part.points.ghost_owners.tolist(),
-        complete_cells=part.cells.complete.tolist(),
-        complete_points=part.points.complete.tolist(),
-        kinds=part.cells.kind.tolist(),
+        n_owned_points=points.n_owned,
+        ghost_owners=points.ghost_owners.tolist(),
+        point_layers=points.ghost_layers.tolist(),
+        complete_points=points.complete.tolist(),
         rows=[[tuple(ids[node] for node in row) for row in rows_of_block(part.mesh, block)] for block in blocks],
     )
+
+
+# -- exchange plans -----------------------------------------------------------------------------------------
+
+Plan = dict[int, tuple[list[int], list[int]]]  # by neighbour: what is sent to it and what is received, as global ids
+
+
+def plans(held: Sequence[Sequence[int]], owners: Sequence[int]) -> list[Plan]:
+    """Return what each part sends to every other and receives from it, of what each part holds and who owns it."""
+    moved = [[sorted(e for e in ids if owners[e] == owner) for owner in range(len(held))] for ids in held]
+    result: list[Plan] = []
+    for p in range(len(held)):
+        others = [q for q in range(len(held)) if q != p and (moved[q][p] or moved[p][q])]
+        result.append({q: (moved[q][p], moved[p][q]) for q in others})
+    return result
+
+
+def seen_plan(ids: IndexMap, plan: HaloPlan) -> Plan:
+    """Return what a plan says, in global ids."""
+    names = ids.global_ids.tolist()
+    sent = np.split(plan.send_indices, plan.send_offsets[1:-1]) if len(plan.neighbours) else []
+    received = [range(ids.n_owned + a, ids.n_owned + b) for a, b in pairwise(plan.recv_offsets.tolist())]
+    return {
+        neighbour: ([names[row] for row in rows.tolist()], [names[row] for row in ghosts])
+        for neighbour, rows, ghosts in zip(plan.neighbours.tolist(), sent, received, strict=True)
+    }
 
 
 # -- quality ------------------------------------------------------------------------------------------------
@@ -251,10 +317,10 @@ def facts(mesh: Mesh) -> Facts:
 
 def merged(mesh: Mesh, parts: Sequence[SubMesh]) -> Facts:
     """Return all that the parts of a mesh hold, by their global ids and ranks."""
-    found = []
+    found, blocks = [], blocks_of(mesh)
     for part in parts:
         ids = part.cells.global_ids.tolist()
-        cells = [[cell for cell in ids if block_of(mesh, cell) == block] for block in range(len(mesh.blocks))]
+        cells = [[cell for cell in ids if blocks[cell] == block] for block in range(len(mesh.blocks))]
         ranks, cell_ranks = part.point_set_positions, part.cell_set_positions
         found.append(_facts(part.mesh, part.points.global_ids.tolist(), cells, ranks, cell_ranks))
         found.append(_periodic_facts(part.periodic, part.periodic_positions))
