@@ -534,10 +534,8 @@ SIZES = {
 }
 
 
-@st.composite
-def mixed_meshes(draw: st.DrawFn, max_points: int = 12, max_blocks: int = 5, max_cells: int = 6) -> Mesh:
-    """Draw a mesh of any types on few points, so that cells lie in each other, share and repeat points."""
-    n_points = draw(st.integers(1, max_points))
+def rows_on(n_points: int) -> dict[str, st.SearchStrategy[Any]]:
+    """Return, by type, how to draw a cell on the points 0..n_points-1; a polyhedron is a list of faces."""
     point = st.integers(0, n_points - 1)
     rows: dict[str, st.SearchStrategy[Any]] = {
         type_: st.lists(point, min_size=size, max_size=size) for type_, size in SIZES.items()
@@ -549,6 +547,14 @@ def mixed_meshes(draw: st.DrawFn, max_points: int = 12, max_blocks: int = 5, max
             st.lists(point, min_size=3, max_size=3, unique=True),
             st.lists(st.lists(point, min_size=3, max_size=4), max_size=3),
         )
+    return rows
+
+
+@st.composite
+def mixed_meshes(draw: st.DrawFn, max_points: int = 12, max_blocks: int = 5, max_cells: int = 6) -> Mesh:
+    """Draw a mesh of any types on few points, so that cells lie in each other, share and repeat points."""
+    n_points = draw(st.integers(1, max_points))
+    rows = rows_on(n_points)
     types = draw(st.lists(st.sampled_from(sorted(rows)), max_size=max_blocks))
     blocks = [(type_, draw(st.lists(rows[type_], max_size=max_cells))) for type_ in types]
     dim = draw(st.integers(1, 3))

@@ -10,19 +10,11 @@ import pytest
 import reference
 from hypothesis import event, given
 from hypothesis import strategies as st
+from labelled import LabelledMesh, labelled
 from meshes import grid_meshes, labels_of, meshes, mixed_meshes
 
 from meshpart import Mesh, Periodic, partition, partition_labels, split
 from meshpart.arrays import same
-
-LabelledMesh = tuple[Mesh, np.ndarray, int]
-
-
-@st.composite
-def labelled(draw: st.DrawFn) -> LabelledMesh:
-    """Draw a mesh, labels of its cells and a number of parts."""
-    mesh = draw(meshes())
-    return mesh, *draw(labels_of(mesh.n_cells))
 
 
 @st.composite
