@@ -16,9 +16,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from meshpart import FormatError, Mesh, MeshpartWarning, dual_graph, merge, partition, partition_labels, quality, split
+from meshpart import (
+    FormatError,
+    Mesh,
+    MeshpartWarning,
+    dual_graph,
+    exchange,
+    merge,
+    partition,
+    partition_labels,
+    quality,
+    split,
+)
 from meshpart.cells import cell_type
 from meshpart.io import read
 from meshpart.methods import METHODS
@@ -80,6 +92,13 @@ EDGES = {  # of the dual graph, counted by brute force
     "biquadratic_quads_uint32_ids.vtu": 720,
     "fractured_cube_hex_wedge.vtu": 223,
     "cube_serial.vtu": 54,
+}
+LAYERS = {  # of 4 parts of consecutive cells: owned cells, ghosts of layer 1, and of layer 2
+    "mixed_tri_quad_groups.msh": [(19, 25, 22), (18, 45, 11), (19, 47, 8), (18, 55, 1)],
+    "quadratic_sphere_tet10.msh": [(264, 642, 143), (264, 777, 15), (264, 791, 1), (264, 792, 0)],
+    "venturi_2d_quad_markers.su2": [(914, 184, 92), (913, 187, 91), (914, 187, 105), (913, 340, 324)],
+    "two_tet_blocks_coincident_nodes.exo": [(2093, 2092, 0), (2093, 2171, 280), (2093, 2093, 0), (2092, 2094, 0)],
+    "fractured_cube_hex_wedge.vtu": [(38, 11, 10), (37, 21, 10), (38, 11, 11), (37, 8, 10)],
 }
 COMPONENTS = {"two_tet_blocks_coincident_nodes.exo": 2, "fractured_cube_hex_wedge.vtu": 3}  # by facet, and by point
 
@@ -202,17 +221,59 @@ def test_periodic_pairs_go_with_the_owner_of_their_slave(real_meshes: Path) -> N
 # -- parts --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("ghost_layers", [0, 1, 2])
 @pytest.mark.parametrize("name", [name for name, known in FACTS.items() if known.owned])
-def test_parts_of_consecutive_cells_own_as_many_points_as_is_known(real_meshes: Path, name: str) -> None:
+def test_parts_of_consecutive_cells_own_as_many_points_as_is_known(
+    real_meshes: Path, name: str, ghost_layers: int
+) -> None:
     mesh = read_or_skip(real_meshes, name)
-    parts = split(mesh, quarters(mesh.n_cells), 4)
+    parts = split(mesh, quarters(mesh.n_cells), 4, ghost_layers=ghost_layers)
     assert tuple(part.points.n_owned for part in parts) == FACTS[name].owned
 
 
-@EVERY_FILE
-def test_parts_tile_the_mesh_and_hold_its_cells(real_meshes: Path, name: str) -> None:
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_of_ghosts_are_as_large_as_is_known(real_meshes: Path, name: str) -> None:
     mesh = read_or_skip(real_meshes, name)
-    parts = split(mesh, quarters(mesh.n_cells), 4)
+    for part, sizes in zip(split(mesh, quarters(mesh.n_cells), 4, ghost_layers=2), LAYERS[name], strict=True):
+        assert tuple(np.bincount(part.cells.layers(), minlength=3)) == sizes
+
+
+@EVERY_FILE
+def test_layers_are_those_that_products_of_the_incidence_matrix_reach(real_meshes: Path, name: str) -> None:
+    mesh = read_or_skip(real_meshes, name)
+    n_entries = len(mesh.cell_points)
+    on = csr_array((np.ones(n_entries), mesh.cell_points, mesh.cell_offsets), shape=(mesh.n_cells, mesh.n_points))
+    labels = quarters(mesh.n_cells)
+    for part in split(mesh, labels, 4, ghost_layers=3):
+        reached = labels == part.part
+        layers = np.where(reached, 0, -1)
+        for layer in (1, 2, 3):
+            reached = on @ (on.T @ reached) > 0
+            layers[reached & (layers < 0)] = layer
+        ids = part.cells.global_ids
+        assert sorted(ids) == np.flatnonzero(layers >= 0).tolist()
+        assert part.cells.layers().tolist() == layers[ids].tolist()
+        complete = on @ (on.T @ (layers < 0)) == 0
+        assert part.cells.complete.tolist() == complete[ids].tolist()
+
+
+@EVERY_FILE
+def test_global_ids_that_are_exchanged_come_back(real_meshes: Path, name: str) -> None:
+    mesh = read_or_skip(real_meshes, name)
+    for labels in (quarters(mesh.n_cells), partition_labels(mesh, 4, method="sfc", allow_empty=True)):
+        parts = split(mesh, labels, 4, ghost_layers=1)
+        for entity in ("cells", "points"):
+            maps = [getattr(part, entity) for part in parts]
+            values = exchange(parts, [ids.global_ids[: ids.n_owned] for ids in maps], entity)
+            for local, ids in zip(values, maps, strict=True):
+                assert np.array_equal(local, ids.global_ids)
+
+
+@EVERY_FILE
+@pytest.mark.parametrize("ghost_layers", [0, 1])
+def test_parts_tile_the_mesh_and_hold_its_cells(real_meshes: Path, name: str, ghost_layers: int) -> None:
+    mesh = read_or_skip(real_meshes, name)
+    parts = split(mesh, quarters(mesh.n_cells), 4, ghost_layers=ghost_layers)
     owned_cells = [part.cells.global_ids[: part.cells.n_owned] for part in parts]
     owned_points = [part.points.global_ids[: part.points.n_owned] for part in parts]
     assert np.array_equal(np.sort(np.concatenate(owned_cells)), np.arange(mesh.n_cells))
