@@ -1,7 +1,7 @@
 """Cases: what people who partition meshes reported of other tools, each with a small input and the answer by hand.
 
 The number beside a test is that of the case. Those of the curve, of weights and of groups are in test_sfc.py,
-test_weights.py and test_units.py.
+test_weights.py and test_units.py, those of halos in test_halo_cases.py.
 """
 
 from __future__ import annotations
