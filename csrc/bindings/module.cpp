@@ -13,6 +13,7 @@ void bind_balance(pybind11::module_& m);
 void bind_graph(pybind11::module_& m);
 void bind_graph_parts(pybind11::module_& m);
 void bind_kahip(pybind11::module_& m);
+void bind_local_graph(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
 void bind_point_graph(pybind11::module_& m);
 }  // namespace meshpart::bindings
@@ -48,6 +49,7 @@ PYBIND11_MODULE(_core, m) {
     meshpart::bindings::bind_parts(m);
     meshpart::bindings::bind_point_graph(m);
     meshpart::bindings::bind_metrics(m);
+    meshpart::bindings::bind_local_graph(m);
     meshpart::bindings::bind_kahip(m);
     meshpart::bindings::bind_graph_parts(m);
     meshpart::bindings::bind_graph(m);
