@@ -20,6 +20,7 @@ from meshpart.arrays import (
     set_field,
     starts,
     take_rows,
+    trusted,
 )
 from meshpart.cells import CellType, cell_type
 from meshpart.errors import MeshError
@@ -149,6 +150,21 @@ class CellBlock(Frozen):
         if self.offsets is None:
             return int(position // self.nodes.shape[1])
         return int(np.searchsorted(self.offsets, position, "right")) - 1
+
+    def take(self, rows: Ids) -> CellBlock:
+        """Return chosen rows as a block, in the given order."""
+        if self.offsets is None:
+            offsets, nodes = None, self.nodes[rows]
+        else:
+            offsets, nodes = take_rows(self.offsets, self.nodes, rows)
+        return trusted(
+            CellBlock,
+            type=self.type,
+            nodes=frozen(nodes),
+            offsets=None if offsets is None else frozen(offsets),
+            faces=None if self.faces is None else self.faces.take(rows),
+            tags=self.tags,
+        )
 
     @classmethod
     def _from_faces(cls, type: str, cells: Iterable[Sequence[Any]], tags: tuple[str, ...]) -> CellBlock:

@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from meshpart.arrays import Ids, frozen, take_rows, trusted
+from meshpart.arrays import trusted
 from meshpart.blocks import CellBlock
 from meshpart.cells import COMPLETE, INCOMPLETE, VTK_SHAPES, CellType, cell_type, ring
 from meshpart.errors import MeshError
@@ -56,14 +56,7 @@ def pieces_of(block: CellBlock, number: int) -> Iterator[tuple[CellBlock, Edges]
             of_piece = edges_of(kind, int(lengths[rows[0]])) if len(rows) else ()
         except MeshError as error:
             raise MeshError(f"block {number} ({block.type}), row {rows[0]}: {error}") from None
-        yield (rows_of(block, rows) if len(changes) else block), of_piece
-
-
-def rows_of(block: CellBlock, rows: Ids) -> CellBlock:
-    """Return chosen rows of a block of cells of any order."""
-    assert block.offsets is not None
-    offsets, nodes = take_rows(block.offsets, block.nodes, rows)
-    return trusted(CellBlock, type=block.type, nodes=frozen(nodes), offsets=frozen(offsets), faces=None, tags=())
+        yield (block.take(rows) if len(changes) else block), of_piece
 
 
 # The edges of each shape from corner to corner, in the order and the direction in which VTK numbers the points inside:

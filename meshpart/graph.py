@@ -12,7 +12,8 @@ from meshpart import _core, arguments
 from meshpart.arrays import Array, Frozen, Ids, as_array, as_row, check_offsets, frozen, kept, set_field, trusted
 from meshpart.edges import edges
 from meshpart.errors import ArgumentError, warn
-from meshpart.mesh import Mesh, MeshLike, as_mesh
+from meshpart.mesh import Mesh, MeshLike
+from meshpart.numbered import cells_by_global_id, cells_of, mesh_of
 from meshpart.outline import facets
 
 if TYPE_CHECKING:
@@ -230,21 +231,26 @@ def dual_graph(
     >>> meshpart.dual_graph(mesh).neighbours(1)
     array([0, 2])
     """
-    mesh, kinds = _mesh_and_kinds(mesh)
     workers = arguments.threads(threads)
     arguments.one_of("adjacency", adjacency, ("facet", "point"))
     if isinstance(edge_weights, str) and edge_weights != "points":
         raise ArgumentError(f"edge_weights must be 'points' or an array, got {edge_weights!r}")
+    cells = cells_of(mesh)
     if adjacency == "point":
-        offsets, targets = _core.cells_sharing_points(mesh.flat, kinds, workers)
+        offsets, targets = _core.cells_sharing_points(cells.mesh.flat, cells.kinds, workers)
     else:
-        offsets, targets, n_chained = _core.dual_graph(mesh.flat, facets(mesh), kinds, workers)
+        offsets, targets, n_chained = _core.dual_graph(cells.mesh.flat, facets(cells.mesh), cells.kinds, workers)
         if n_chained:
             warn(f"more than 64 cells lie on each of {n_chained} facets: joined in a chain, not all with each other")
+        if n_chained and cells.part is not None:  # by global id, or it would be another chain than the input's
+            cells = cells_by_global_id(cells.part)
+            offsets, targets, _ = _core.dual_graph(cells.mesh.flat, facets(cells.mesh), cells.kinds, workers)
+    if cells.numbers is not None:
+        offsets, targets = _core.renumbered(offsets, targets, cells.numbers, workers)
     if edge_weights is None:
         return _trusted(offsets, targets)
     if isinstance(edge_weights, str):
-        return _trusted(offsets, targets, _core.shared_point_counts(mesh.flat, offsets, targets, workers))
+        return _trusted(offsets, targets, _core.shared_point_counts(cells.by_number(), offsets, targets, workers))
     return Graph(offsets, targets, edge_weights=edge_weights)
 
 
@@ -262,7 +268,7 @@ def point_graph(mesh: Mesh | MeshLike | SubMesh, *, adjacency: str = "edge", thr
     threads : int, optional
         The graph does not depend on it.
     """
-    mesh, _ = _mesh_and_kinds(mesh)
+    mesh = mesh_of(mesh)
     workers = arguments.threads(threads)
     arguments.one_of("adjacency", adjacency, ("edge", "cell"))
     if adjacency == "cell":
@@ -270,19 +276,6 @@ def point_graph(mesh: Mesh | MeshLike | SubMesh, *, adjacency: str = "edge", thr
     else:
         offsets, targets = _core.point_graph(*edges(mesh), workers)
     return _trusted(offsets, targets)
-
-
-def _mesh_and_kinds(mesh: Mesh | MeshLike | SubMesh) -> tuple[Mesh, npt.NDArray[np.uint8]]:
-    """Return a mesh and the kinds of its cells: those in the input mesh, for a part of one.
-
-    A part without ghosts has its cells in local order, block after block, and its points too.
-    """
-    from meshpart.submesh import SubMesh
-
-    if isinstance(mesh, SubMesh) and mesh.cells.kind is not None:
-        return mesh.mesh, mesh.cells.kind
-    mesh = as_mesh(mesh)
-    return mesh, mesh.kinds
 
 
 def with_vertex_weights(graph: Graph, weights: Ids) -> Graph:
