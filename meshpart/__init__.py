@@ -17,6 +17,7 @@ from meshpart.halo import HaloPlan, exchange, reduce
 from meshpart.io import read, write_parts
 from meshpart.labels import read_labels, write_labels
 from meshpart.merge import merge
+from meshpart.local_graph import LocalGraph, local_graph
 from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.methods import Problem
 from meshpart.partition import partition, partition_labels, split
@@ -32,6 +33,7 @@ __all__ = [
     "Graph",
     "HaloPlan",
     "IndexMap",
+    "LocalGraph",
     "Mesh",
     "MeshError",
     "MeshLike",
@@ -50,6 +52,7 @@ __all__ = [
     "dual_graph",
     "merge",
     "exchange",
+    "local_graph",
     "partition",
     "partition_labels",
     "point_graph",

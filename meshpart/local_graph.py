@@ -1,0 +1,284 @@
+"""The edges that message passing walks on one part, ordered so that what waits for no ghost comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from meshpart import _core, arguments
+from meshpart.arrays import Frozen, Ids, frozen, trusted
+from meshpart.errors import ArgumentError
+from meshpart.graph import Graph, dual_graph, point_graph
+from meshpart.mesh import Mesh
+from meshpart.submesh import IndexMap, SubMesh
+
+if TYPE_CHECKING:
+    from meshpart.graph_parts import SubGraph
+
+# The graphs of a part: by the entity that they join, how, and in the first place the one whose edges have ids.
+ADJACENCIES = {"points": ("edge", "cell"), "cells": ("facet", "point")}
+NO_IDS = frozen(np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalGraph(Frozen):
+    """Directed edges between the entities of one part: a message goes from each sender to its receiver.
+
+    Edges come in groups. In a group they go by receiver, and those to one receiver by the global id of the sender: a
+    sum over them in this order is the serial run's to the last bit.
+
+    Parameters
+    ----------
+    senders, receivers : ndarray of int64, (n_edges,)
+        Local ids.
+    edge_ids : ndarray of int64, (n_edges,), or None
+        The position of each edge in the `targets` of the whole mesh's graph, where row `receiver` names the sender; of
+        a part of `split_graph`, in the `targets` of the graph. None where the part was not told.
+    offsets : ndarray of int64, (n_groups + 1,)
+        Group g is the edges offsets[g] : offsets[g + 1]. Group 0 leads to owned entities that receive from owned ones
+        only, and so can be worked on while ghosts are exchanged; group 1 to the other owned ones; group 1 + h to ghosts
+        that are h edges away from an owned entity, for as many h as there are. With steps=0 there are three groups, the
+        last to all ghosts.
+    n_owned, n_local : int
+        Of the entities.
+    steps : int
+        How many steps of message passing these edges carry without an exchange; 0 for the edges that the part owns.
+    """
+
+    senders: Ids
+    receivers: Ids
+    edge_ids: Ids | None
+    offsets: Ids
+    n_owned: int
+    n_local: int
+    steps: int
+
+    def __repr__(self) -> str:
+        return f"<LocalGraph: {self.n_edges} edges, {self.n_owned} owned of {self.n_local}, {self.steps} steps>"
+
+    @property
+    def n_edges(self) -> int:
+        """Number of directed edges."""
+        return len(self.senders)
+
+
+def local_graph(
+    part: SubMesh, entity: str | None = None, steps: int | None = None, *, adjacency: str | None = None
+) -> LocalGraph:
+    """Return the edges that message passing on a part needs.
+
+    Parameters
+    ----------
+    part : SubMesh or SubGraph
+    entity : str, optional
+        "points" (if left out) or "cells"; of a SubGraph "vertices".
+    steps : int, optional
+        s >= 1: the edges into owned entities and into the ghosts up to s - 1 edges away from one. Values of all local
+        entities then give the serial run's values of the owned ones after s steps, without an exchange between them.
+        With 1, each edge of the whole graph is in one part, its receiver's owner. At most as many as the part has ghost
+        layers.
+        0: the edges that the part owns, in both directions. An edge of points belongs to the lowest part that owns a
+        cell with it (for "cell" with both points), an edge of cells to the lower owner of the two. What a part's
+        entities receive along them has to be added up over the parts that have a copy. For cells and for
+        adjacency="cell" the part needs a ghost layer; without one it knows the point graph's edges if `graphs="points"`
+        was given to `split` or `partition`.
+        None: as many as the part has ghost layers.
+    adjacency : str, optional
+        As `point_graph` takes it ("edge" if left out, or "cell"), or `dual_graph` ("facet", or "point").
+
+    Returns
+    -------
+    graph : LocalGraph
+        With `edge_ids` for the adjacency that may be left out, where `graphs` named the entity. Those of steps=0 need,
+        for cells, two ghost layers.
+
+    Raises
+    ------
+    ArgumentError
+        If the part does not have these edges.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> part = meshpart.split(mesh, [0, 1], ghost_layers=1)[1]  # owns the points 2 and 5
+    >>> graph = meshpart.local_graph(part, steps=1)
+    >>> part.points.global_ids[graph.senders], part.points.global_ids[graph.receivers]
+    (array([1, 5, 2, 4]), array([2, 2, 5, 5]))
+    """
+    if not isinstance(part, SubMesh):
+        return _of_subgraph(part, entity, steps, adjacency)
+    entity = arguments.one_of("entity", "points" if entity is None else entity, ADJACENCIES)
+    known = ADJACENCIES[entity]
+    adjacency = arguments.one_of("adjacency", known[0] if adjacency is None else adjacency, known)
+    steps = _as_steps(steps, part.ghost_layers)
+    if steps == 0 and part.ghost_layers == 0:
+        return _kept_edges(part, entity, adjacency)
+    whole = _graph_of(part.mesh if entity == "points" else part, adjacency)
+    row_starts = part.row_starts.get(entity) if adjacency == known[0] else None
+    if steps > 0:
+        entities = part.points if entity == "points" else part.cells
+        return _within(_Rows(whole.offsets, whole.targets, entities, row_starts), steps)
+    if entity == "points":
+        return _chosen(
+            _Rows(whole.offsets, whole.targets, part.points, row_starts), _of_own_cells(part, whole, adjacency)
+        )
+    owners = part.cells.owners(part.part)
+    receivers = np.repeat(owners, np.diff(whole.offsets))
+    chosen = np.minimum(receivers, owners[whole.targets]) == part.part
+    known_ranks = part.ghost_layers > 1  # an edge may lead to a ghost of layer 1, whose row must then be whole
+    rows = _Rows(whole.offsets, whole.targets, part.cells, row_starts if known_ranks else None)
+    return _chosen(rows, chosen.astype(np.uint8))
+
+
+def keep_graphs(
+    mesh: Mesh, parts: Sequence[SubMesh], graphs: Iterable[str], one_layer: Callable[[], Sequence[SubMesh]]
+) -> list[SubMesh]:
+    """Return parts that know what `local_graph` needs of the graphs of the whole mesh.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    parts : sequence of SubMesh, of this mesh
+    graphs : iterable of str
+        Of what: "points", "cells" or both.
+    one_layer : callable
+        Returns the same parts with one ghost layer; called where the given ones have none.
+    """
+    kept: list[dict[str, Ids]] = [{} for _ in parts]
+    owned: Sequence[LocalGraph | None] = [part.owned_edges for part in parts]
+    for entity in graphs:
+        offsets = (point_graph if entity == "points" else dual_graph)(mesh).offsets
+        for row_starts, part in zip(kept, parts, strict=True):
+            entities = part.points if entity == "points" else part.cells
+            row_starts[entity] = frozen(offsets[entities.global_ids])
+        if entity == "points" and any(part.ghost_layers == 0 for part in parts):
+            owned = [_owned_points_edges(part, offsets) for part in one_layer()]
+    return [
+        replace(part, row_starts=MappingProxyType(row_starts), owned_edges=edges)
+        for part, row_starts, edges in zip(parts, kept, owned, strict=True)
+    ]
+
+
+def as_graphs(graphs: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the entities whose graphs parts are to know, each once: "points", "cells" or both."""
+    if not isinstance(graphs, Iterable):
+        raise ArgumentError(f"graphs must be names, got {graphs!r}")
+    names = [graphs] if isinstance(graphs, str) else graphs
+    return tuple(dict.fromkeys(arguments.one_of("graphs", name, ADJACENCIES) for name in names))
+
+
+def _owned_points_edges(part: SubMesh, offsets: Ids) -> LocalGraph:
+    """Return the point edges that a part owns, as the same part without its ghost layer numbers them.
+
+    Without the layer the part has the points of layer 0, in the same order.
+    """
+    row_starts = {"points": offsets[part.points.global_ids]}
+    edges = local_graph(replace(part, row_starts=row_starts), "points", 0)
+    on_own_cells = part.points.layers() == 0
+    numbers = np.cumsum(on_own_cells) - 1
+    return replace(
+        edges,
+        senders=frozen(numbers[edges.senders]),
+        receivers=frozen(numbers[edges.receivers]),
+        n_local=int(np.count_nonzero(on_own_cells)),
+    )
+
+
+# -- what the edges are chosen from -------------------------------------------------------------------------
+
+
+class _Rows(NamedTuple):
+    """A graph of a part's entities: row i names those that send to entity i."""
+
+    offsets: Ids
+    senders: Ids
+    entities: IndexMap
+    row_starts: Ids | None  # of the whole rows of the whole graph
+
+    def for_core(self) -> tuple[Ids, Ids, int, Ids, Ids]:
+        starts = NO_IDS if self.row_starts is None else self.row_starts
+        return self.offsets, self.senders, self.entities.n_owned, self.entities.global_ids, starts
+
+
+def _within(rows: _Rows, steps: int) -> LocalGraph:
+    return _as_graph(rows, _core.edges_within(*rows.for_core(), steps, arguments.threads(None)), steps)
+
+
+def _chosen(rows: _Rows, chosen: npt.NDArray[np.uint8]) -> LocalGraph:
+    return _as_graph(rows, _core.chosen_edges(*rows.for_core(), chosen, arguments.threads(None)), 0)
+
+
+def _as_graph(rows: _Rows, edges: tuple[Ids, Ids, Ids, Ids], steps: int) -> LocalGraph:
+    senders, receivers, ids, offsets = map(frozen, edges)
+    known = None if rows.row_starts is None else ids
+    return LocalGraph(senders, receivers, known, offsets, rows.entities.n_owned, rows.entities.n_local, steps)
+
+
+def _graph_of(mesh: Mesh | SubMesh, adjacency: str) -> Graph:
+    return (point_graph if adjacency in ADJACENCIES["points"] else dual_graph)(mesh, adjacency=adjacency)
+
+
+def _of_own_cells(part: SubMesh, whole: Graph, adjacency: str) -> npt.NDArray[np.uint8]:
+    """Return which edges of a part's points its own cells have, and no local cell of a lower part: uint8.
+
+    All cells on a point of an own cell are local.
+    """
+    owners = part.cells.owners(part.part)
+    of_blocks = [owners[part.cell_rows(block)] for block in range(len(part.mesh.blocks))]
+
+    def graph_of(chosen: list[npt.NDArray[np.bool_]]) -> Graph:
+        rows = map(np.flatnonzero, chosen)
+        blocks = tuple(block.take(own) for block, own in zip(part.mesh.blocks, rows, strict=True))
+        return _graph_of(trusted(Mesh, points=part.mesh.points, blocks=blocks), adjacency)
+
+    own = graph_of([of_block == part.part for of_block in of_blocks])
+    lower = graph_of([of_block < part.part for of_block in of_blocks])
+    return _core.edges_of_own_alone(
+        whole.offsets, whole.targets, own.offsets, own.targets, lower.offsets, lower.targets, arguments.threads(None)
+    )
+
+
+def _kept_edges(part: SubMesh, entity: str, adjacency: str) -> LocalGraph:
+    """Return the edges that a part without ghost layers owns."""
+    if (entity, adjacency) != ("points", "edge"):
+        raise ArgumentError(
+            f"steps=0 for {entity} joined by {adjacency} needs a ghost layer, the part has ghost_layers=0"
+        )
+    if part.owned_edges is None:
+        raise ArgumentError(
+            "which point edges a part without ghost layers owns is known only if "
+            'graphs="points" is given to split or partition'
+        )
+    return part.owned_edges
+
+
+def _of_subgraph(part: SubGraph, entity: str | None, steps: int | None, adjacency: str | None) -> LocalGraph:
+    arguments.one_of("entity", "vertices" if entity is None else entity, ("vertices",))
+    if adjacency is not None:
+        raise ArgumentError(f"a part of split_graph has one graph, got adjacency={adjacency!r}")
+    steps = _as_steps(steps, part.layers)
+    if steps == 0:
+        raise ArgumentError(
+            f"a part of split_graph has edges for 1 step or more, got steps=0, it has {part.layers} layers"
+        )
+    edges = _within(_Rows(part.offsets, part.senders, part.vertices, part.offsets[:-1]), steps)
+    assert edges.edge_ids is not None  # so far positions in the part's own rows, which go by edge id
+    return replace(edges, edge_ids=frozen(part.edge_ids[edges.edge_ids]))
+
+
+def _as_steps(steps: int | None, layers: int) -> int:
+    if steps is None:
+        return layers
+    steps = arguments.integer("steps", steps, low=0)
+    if steps > layers:
+        raise ArgumentError(
+            f"steps must be at most the number of ghost layers, got steps={steps}, the part has {layers}"
+        )
+    return steps
