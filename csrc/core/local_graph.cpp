@@ -137,6 +137,10 @@ LocalEdges chosen_edges(const PartGraph& graph, std::span<const std::uint8_t> ch
 }
 
 Vector<std::uint8_t> edges_of_own_alone(CsrView rows, CsrView own, CsrView lower, int threads) {
+    if (own.n_rows() != rows.n_rows() || lower.n_rows() != rows.n_rows()) {
+        throw std::invalid_argument("graphs of " + std::to_string(rows.n_rows()) + ", " + std::to_string(own.n_rows()) +
+                                    " and " + std::to_string(lower.n_rows()) + " vertices");
+    }
     Vector<std::uint8_t> result(rows.entries.size());
     parallel_for(rows.n_rows(), threads, grain, [&](index_t begin, index_t end, int) {
         for (index_t v = begin; v < end; ++v) {
