@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,9 @@ from meshpart import _core, arguments
 from meshpart.arrays import Frozen, Ids, frozen, trusted
 from meshpart.errors import ArgumentError
 from meshpart.graph import Graph, dual_graph, point_graph
+from meshpart.graph_parts import SubGraph
 from meshpart.mesh import Mesh
 from meshpart.submesh import IndexMap, SubMesh
-
-if TYPE_CHECKING:
-    from meshpart.graph_parts import SubGraph
 
 # The graphs of a part: by the entity that they join, how, and in the first place the one whose edges have ids.
 ADJACENCIES = {"points": ("edge", "cell"), "cells": ("facet", "point")}
@@ -68,7 +66,7 @@ class LocalGraph(Frozen):
 
 
 def local_graph(
-    part: SubMesh, entity: str | None = None, steps: int | None = None, *, adjacency: str | None = None
+    part: SubMesh | SubGraph, entity: str | None = None, steps: int | None = None, *, adjacency: str | None = None
 ) -> LocalGraph:
     """Return the edges that message passing on a part needs.
 
@@ -112,8 +110,10 @@ def local_graph(
     >>> part.points.global_ids[graph.senders], part.points.global_ids[graph.receivers]
     (array([1, 5, 2, 4]), array([2, 2, 5, 5]))
     """
-    if not isinstance(part, SubMesh):
+    if isinstance(part, SubGraph):
         return _of_subgraph(part, entity, steps, adjacency)
+    if not isinstance(part, SubMesh):
+        raise ArgumentError(f"part must be a SubMesh or a SubGraph, got {type(part).__name__}")
     entity = arguments.one_of("entity", "points" if entity is None else entity, ADJACENCIES)
     known = ADJACENCIES[entity]
     adjacency = arguments.one_of("adjacency", known[0] if adjacency is None else adjacency, known)
@@ -122,19 +122,14 @@ def local_graph(
         return _kept_edges(part, entity, adjacency)
     whole = _graph_of(part.mesh if entity == "points" else part, adjacency)
     row_starts = part.row_starts.get(entity) if adjacency == known[0] else None
+    rows = _Rows(whole.offsets, whole.targets, part.points if entity == "points" else part.cells, row_starts)
     if steps > 0:
-        entities = part.points if entity == "points" else part.cells
-        return _within(_Rows(whole.offsets, whole.targets, entities, row_starts), steps)
+        return _within(rows, steps)
     if entity == "points":
-        return _chosen(
-            _Rows(whole.offsets, whole.targets, part.points, row_starts), _of_own_cells(part, whole, adjacency)
-        )
-    owners = part.cells.owners(part.part)
-    receivers = np.repeat(owners, np.diff(whole.offsets))
-    chosen = np.minimum(receivers, owners[whole.targets]) == part.part
-    known_ranks = part.ghost_layers > 1  # an edge may lead to a ghost of layer 1, whose row must then be whole
-    rows = _Rows(whole.offsets, whole.targets, part.cells, row_starts if known_ranks else None)
-    return _chosen(rows, chosen.astype(np.uint8))
+        return _chosen(rows, _of_own_cells(part, whole, adjacency))
+    if part.ghost_layers == 1:  # some edges lead to ghosts of layer 1, whose rows are then not whole
+        rows = rows._replace(row_starts=None)
+    return _chosen(rows, _of_lower_owner(part, whole))
 
 
 def keep_graphs(
@@ -243,6 +238,14 @@ def _of_own_cells(part: SubMesh, whole: Graph, adjacency: str) -> npt.NDArray[np
     return _core.edges_of_own_alone(
         whole.offsets, whole.targets, own.offsets, own.targets, lower.offsets, lower.targets, arguments.threads(None)
     )
+
+
+def _of_lower_owner(part: SubMesh, whole: Graph) -> npt.NDArray[np.uint8]:
+    """Return which edges of a part's cells it owns, being the lower owner of their two ends: uint8."""
+    owners = part.cells.owners(part.part)
+    receivers = np.repeat(owners, np.diff(whole.offsets))
+    owned: npt.NDArray[np.bool_] = np.minimum(receivers, owners[whole.targets]) == part.part
+    return owned.astype(np.uint8)
 
 
 def _kept_edges(part: SubMesh, entity: str, adjacency: str) -> LocalGraph:
