@@ -133,7 +133,11 @@ def local_graph(
 
 
 def keep_graphs(
-    mesh: Mesh, parts: Sequence[SubMesh], graphs: Iterable[str], one_layer: Callable[[], Sequence[SubMesh]]
+    mesh: Mesh,
+    parts: Sequence[SubMesh],
+    graphs: Iterable[str],
+    one_layer: Callable[[], Sequence[SubMesh]],
+    threads: int,
 ) -> list[SubMesh]:
     """Return parts that know what `local_graph` needs of the graphs of the whole mesh.
 
@@ -145,11 +149,12 @@ def keep_graphs(
         Of what: "points", "cells" or both.
     one_layer : callable
         Returns the same parts with one ghost layer; called where the given ones have none.
+    threads : int
     """
     kept: list[dict[str, Ids]] = [{} for _ in parts]
     owned: Sequence[LocalGraph | None] = [part.owned_edges for part in parts]
     for entity in graphs:
-        offsets = (point_graph if entity == "points" else dual_graph)(mesh).offsets
+        offsets = (point_graph if entity == "points" else dual_graph)(mesh, threads=threads).offsets
         for row_starts, part in zip(kept, parts, strict=True):
             entities = part.points if entity == "points" else part.cells
             row_starts[entity] = frozen(offsets[entities.global_ids])
