@@ -14,6 +14,7 @@ from meshpart.arrays import Labels
 from meshpart.build import build_submeshes
 from meshpart.errors import ArgumentError
 from meshpart.labels import as_labels
+from meshpart.local_graph import as_graphs, keep_graphs
 from meshpart.mesh import Mesh, MeshLike
 from meshpart.methods import Method
 from meshpart.solve import solve
@@ -127,6 +128,7 @@ def partition(
     *,
     ghost_layers: int = 0,
     only: Iterable[int] | None = None,
+    graphs: str | Iterable[str] = (),
     method: str | Method = "auto",
     mode: str = "eco",
     imbalance: float = 0.03,
@@ -152,6 +154,9 @@ def partition(
         that share a point with these, and so on. More layers than the mesh has are no error.
     only : iterable of int, optional
         The parts to build, in this order; all of them otherwise.
+    graphs : str, or iterable of str
+        "points", "cells" or both: what each part is to know of the point graph or the dual graph of the whole mesh, so
+        that `local_graph` gives edges their ids there and, of points, without a ghost layer, the edges that it owns.
 
     Returns
     -------
@@ -170,6 +175,7 @@ def partition(
     layers = arguments.integer("ghost_layers", ghost_layers, low=0)
     nparts = arguments.integer("nparts", nparts, low=1)
     chosen = arguments.chosen_parts(only, nparts)
+    wanted = as_graphs(graphs)
     found = solve(
         cut.mesh,
         nparts,
@@ -196,7 +202,7 @@ def partition(
         keep_together=_as_given(keep_together),
         repair=found.repair,
     )
-    return _built(cut, found.labels, chosen, layers, made, arguments.threads(threads))
+    return _built(cut, found.labels, chosen, layers, wanted, made, arguments.threads(threads))
 
 
 def split(
@@ -206,6 +212,7 @@ def split(
     *,
     ghost_layers: int = 0,
     only: Iterable[int] | None = None,
+    graphs: str | Iterable[str] = (),
     threads: int | None = None,
 ) -> list[SubMesh]:
     """Cut a mesh into sub-meshes along labels from anywhere, which are taken literally.
@@ -218,7 +225,7 @@ def split(
         The part of each cell, cells numbered through the blocks in order.
     nparts : int, optional
         The highest label + 1 otherwise. Parts without a cell are empty.
-    ghost_layers, only, threads
+    ghost_layers, only, graphs, threads
         As in `partition`.
 
     Returns
@@ -234,7 +241,8 @@ def split(
     layers = arguments.integer("ghost_layers", ghost_layers, low=0)
     given, nparts = as_labels(labels, cut.mesh.n_cells, nparts)
     made = Provenance("labels", nparts, __version__)
-    return _built(cut, given, arguments.chosen_parts(only, nparts), layers, made, arguments.threads(threads))
+    chosen = arguments.chosen_parts(only, nparts)
+    return _built(cut, given, chosen, layers, as_graphs(graphs), made, arguments.threads(threads))
 
 
 def _as_given(value: Any) -> Any:
@@ -248,9 +256,22 @@ def _as_given(value: Any) -> Any:
 
 
 def _built(
-    cut: Cut, labels: Labels, chosen: Labels, ghost_layers: int, made: Provenance, threads: int
+    cut: Cut,
+    labels: Labels,
+    chosen: Labels,
+    ghost_layers: int,
+    graphs: tuple[str, ...],
+    made: Provenance,
+    threads: int,
 ) -> list[SubMesh]:
     """Return the chosen parts in their order, each built once."""
     parts, places = np.unique(chosen, return_inverse=True)
-    built = cut.in_original(build_submeshes(cut.mesh, labels, parts, ghost_layers, made, threads))
+
+    def build(layers: int) -> list[SubMesh]:
+        return build_submeshes(cut.mesh, labels, parts, layers, made, threads)
+
+    built = build(ghost_layers)
+    if graphs:
+        built = keep_graphs(cut.mesh, built, graphs, lambda: build(1), threads)
+    built = cut.in_original(built)
     return [built[place] for place in places.tolist()]

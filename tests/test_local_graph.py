@@ -12,9 +12,31 @@ import pytest
 import reference_local_graphs as slow
 from hypothesis import event, given
 from hypothesis import strategies as st
-from meshes import DRAWN, QUARTERS, in_turn, labels_of, meshes, quads, strip, tets, triangles, two_and_two
+from meshes import (
+    DRAWN,
+    QUARTERS,
+    in_turn,
+    labels_of,
+    meshes,
+    quads,
+    sfc_labels,
+    strip,
+    tets,
+    triangles,
+    two_and_two,
+)
 
-from meshpart import ArgumentError, Mesh, MeshpartWarning, SubMesh, dual_graph, local_graph, point_graph, split
+from meshpart import (
+    ArgumentError,
+    Mesh,
+    MeshpartWarning,
+    SubMesh,
+    dual_graph,
+    local_graph,
+    partition,
+    point_graph,
+    split,
+)
 from meshpart.local_graph import ADJACENCIES, as_graphs
 
 BOTH = ("points", "cells")
@@ -216,6 +238,35 @@ def test_a_chain_on_a_facet_of_many_cells_is_the_same_in_parts() -> None:
         assert whole.targets[edges.edge_ids].tolist() == ids[edges.senders].tolist()
 
 
+# -- what parts keep of the whole mesh's graphs -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+@pytest.mark.parametrize("graphs", [BOTH, ("cells",), ("points",)], ids=str)
+def test_partition_and_some_parts_keep_the_same_as_split_and_all(graphs: tuple[str, ...], layers: int) -> None:
+    mesh = two_and_two()
+    options: dict[str, Any] = {"ghost_layers": layers, "graphs": graphs}
+    labels = sfc_labels(mesh, 3)
+    parts = split(mesh, labels, **options)
+    assert split(mesh, labels, only=[2, 0, 2], **options) == [parts[2], parts[0], parts[2]]
+    assert split(mesh, labels, threads=1, **options) == split(mesh, labels, threads=3, **options) == parts
+    for part, other in zip(partition(mesh, 3, method="sfc", **options), parts, strict=True):
+        assert replace(part, provenance=other.provenance) == other
+        assert set(part.row_starts) == set(graphs)
+        assert (part.owned_edges is not None) == (layers == 0 and "points" in graphs)
+        assert pickle.loads(pickle.dumps(part)) == part
+        for entity, starts in part.row_starts.items():
+            whole = point_graph(mesh) if entity == "points" else dual_graph(mesh)
+            assert starts.tolist() == whole.offsets[entities_of(part, entity).global_ids].tolist()
+            assert not starts.flags.writeable
+
+
+def test_parts_keep_nothing_of_graphs_unless_they_are_told_to() -> None:
+    for part in split(quads(2, 2), [0, 1, 1, 0]):
+        assert len(part.row_starts) == 0
+        assert part.owned_edges is None
+
+
 # -- arguments ----------------------------------------------------------------------------------------------
 
 
@@ -304,6 +355,9 @@ def test_names_of_graphs_are_checked() -> None:
         as_graphs([1])  # type: ignore[list-item]
     with pytest.raises(ArgumentError, match="graphs must be names, got 1"):
         as_graphs(1)  # type: ignore[arg-type]
+    for call in (lambda: split(quads(1, 1), [0], graphs="edges"), lambda: partition(quads(1, 1), 1, graphs="edges")):
+        with pytest.raises(ArgumentError, match="graphs must be one of points, cells, got 'edges'"):
+            call()
 
 
 def test_a_local_graph_is_read_only_and_survives_pickling() -> None:
