@@ -16,8 +16,8 @@ from meshpart.graph_parts import SubGraph, split_graph
 from meshpart.halo import HaloPlan, exchange, reduce
 from meshpart.io import read, write_parts
 from meshpart.labels import read_labels, write_labels
-from meshpart.merge import merge
 from meshpart.local_graph import LocalGraph, local_graph
+from meshpart.merge import merge
 from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.methods import Problem
 from meshpart.partition import partition, partition_labels, split
@@ -50,9 +50,9 @@ __all__ = [
     "SubMesh",
     "__version__",
     "dual_graph",
-    "merge",
     "exchange",
     "local_graph",
+    "merge",
     "partition",
     "partition_labels",
     "point_graph",
