@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.arrays import Array, Frozen, Ids, Labels, as_array, frozen, kept
+from meshpart.arrays import Array, Frozen, Ids, Labels, as_array, kept, pieces
 from meshpart.balance import Repair
 from meshpart.errors import ArgumentError
 from meshpart.halo import HaloPlan
@@ -178,10 +177,10 @@ class SubMesh(Frozen):
 
     @kept
     def _rows_of_blocks(self) -> tuple[Ids, ...]:
-        ids, starts = self.cells.global_ids, self.block_starts.tolist()
-        if len(starts) == 2:
-            return (frozen(np.arange(len(ids))),)
-        return tuple(frozen(np.flatnonzero((ids >= first) & (ids < last))) for first, last in pairwise(starts))
+        blocks = np.searchsorted(self.block_starts, self.cells.global_ids, "right") - 1
+        by_block = np.argsort(blocks, kind="stable")
+        ends = np.searchsorted(blocks[by_block], np.arange(len(self.mesh.blocks) + 1))
+        return tuple(pieces(by_block, ends))
 
     def cell_rows(self, block: int) -> Ids:
         """Return the local ids of the rows of a block, in the order of the block: int64.

@@ -47,7 +47,7 @@ def edge_owners(mesh: Mesh, labels: Sequence[int], adjacency: str, rows: Rows) -
 
 def edges_of_cell(mesh: Mesh, cell: int) -> Pairs:
     """Return the edges of one cell, as the point graph of that cell alone has them."""
-    block = reference.block_of(mesh, cell)
+    block = reference.blocks_of(mesh)[cell]
     alone = mesh.blocks[block].take(np.array([cell - mesh.block_starts[block]]))
     rows = reference.point_graph(Mesh(mesh.points, [alone]))
     return {(a, b) for a, row in enumerate(rows) for b in row if a < b}
