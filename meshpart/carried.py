@@ -44,7 +44,8 @@ class Places:
         counts, places = take_rows(*self._held_by, members)
         positions = np.repeat(np.arange(len(members)), np.diff(counts))
         part = np.searchsorted(self.offsets, places, "right") - 1
-        by_part = np.argsort(part, kind="stable")
+        narrow = part.astype(np.min_scalar_type(len(self.offsets)))  # 16 bits are sorted in linear time
+        by_part = np.argsort(narrow, kind="stable")
         bounds = np.searchsorted(part[by_part], np.arange(len(self.offsets)))
         return pieces((places - self.offsets[part])[by_part], bounds), pieces(positions[by_part], bounds)
 

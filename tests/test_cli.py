@@ -50,6 +50,23 @@ def test_partition_writes_one_file_for_each_part_and_a_manifest(run, mesh_path, 
     ]
 
 
+def test_parts_have_ghost_layers_where_asked_for(run, mesh_path, tmp_path):
+    # four quads in a row, 0 0 1 1: each part has one ghost, and two of the other's points
+    done = run("partition", mesh_path, 2, "--ghost-layers", 1, "-o", "out")
+    assert done.stdout.endswith("cut by kahip (eco), 1 ghost layer, written to out\n")
+    entries = json.loads((tmp_path / "out" / "manifest.json").read_text())["parts"]
+    assert [(part["owned_cells"], part["ghost_cells"], part["ghost_points"]) for part in entries] == [
+        (2, 1, 2),
+        (2, 1, 4),
+    ]
+    assert run("quality", mesh_path, "out").stdout.startswith(
+        "4 cells and 10 points in 2 parts\nedge cut              1\n"
+    )
+    refused = run("partition", mesh_path, 2, "--ghost-layers", -1, "-o", "other")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--ghost-layers" in refused.stderr
+
+
 def test_json_is_all_that_stdout_holds(run, mesh_path):
     result = json.loads(run("partition", mesh_path, 2, "-o", "out", "--json").stdout)
     assert (result["method"], result["nparts"], result["cells"]) == ("kahip", 2, 4)

@@ -397,11 +397,11 @@ def a_mesh_for(name: str) -> Mesh:
     )
 
 
-def written(mesh: Mesh, folder: Path, *, format: str = "vtu", nparts: int = 3) -> list[SubMesh]:
+def written(mesh: Mesh, folder: Path, *, format: str = "vtu", nparts: int = 3, ghost_layers: int = 0) -> list[SubMesh]:
     """Write random parts of a mesh, whatever that warns of; return them."""
     labels = np.random.default_rng(5).integers(0, nparts, mesh.n_cells)
     labels[:nparts] = np.arange(nparts)
-    parts = split(mesh, labels, nparts)
+    parts = split(mesh, labels, nparts, ghost_layers=ghost_layers)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MeshpartWarning)
         write_parts(parts, folder, format=format)
@@ -498,19 +498,9 @@ def test_a_part_without_cells_is_written_or_refused_before_anything_is_there(nam
 # -- writing: what is in a file -----------------------------------------------------------------------------
 
 
-def with_a_ghost() -> SubMesh:
-    """Return a part of Q(3, 1) that owns cells 0 and 1, with cell 2 and its points 3 and 7 as ghosts of part 4."""
-    (part,) = split(quads(3, 1), [0, 0, 0])
-    owners, layers = np.array([4, 4], np.int32), np.array([1, 1], np.int32)
-    cells = replace(part.cells, n_owned=2, ghost_owners=owners[:1], ghost_layers=layers[:1])
-    order = [0, 1, 2, 4, 5, 6, 3, 7]
-    points = replace(part.points, global_ids=np.array(order), n_owned=6, ghost_owners=owners, ghost_layers=layers)
-    mesh = Mesh(part.mesh.points[order], [("quad", np.argsort(order)[part.mesh.blocks[0].nodes])])
-    return replace(part, part=0, nparts=5, ghost_layers=1, mesh=mesh, cells=cells, points=points)
-
-
 def test_a_file_carries_ids_owners_layers_and_ghosts_with_their_dtypes(tmp_path: Path) -> None:
-    write_parts([with_a_ghost()], tmp_path / "parts")
+    # Q(3, 1): part 0 owns cells 0 and 1 with all of their points, cell 2 with its points 3 and 7 is part 4's
+    write_parts(split(quads(3, 1), [0, 0, 4], 5, ghost_layers=1, only=[0]), tmp_path / "parts")
     ((entry, file, _),) = files_of(tmp_path / "parts")
     expected = {
         "GlobalCellIds": ([0, 1, 2], np.int64),
@@ -922,13 +912,14 @@ def vtk_grid(path: Path) -> Any:
     return reader.GetOutput()
 
 
+@pytest.mark.parametrize("ghost_layers", [0, 1, 2])
 @pytest.mark.parametrize("format_", ["vtu", "vtk42"])
 def test_vtk_sees_the_cells_points_and_ghosts_of_each_part(
-    format_: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    format_: str, ghost_layers: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     numpy_support = pytest.importorskip("vtk.util.numpy_support")
     mesh = a_mesh_for(format_)
-    parts = written(mesh, tmp_path / "parts", format=format_)
+    parts = written(mesh, tmp_path / "parts", format=format_, ghost_layers=ghost_layers)
     n_owned = n_cells = 0
     numbers = np.repeat([vtk_number(block.type) for block in mesh.blocks], [len(block) for block in mesh.blocks])
     for part, entry in zip(parts, manifest(tmp_path / "parts")["parts"], strict=True):
@@ -940,7 +931,9 @@ def test_vtk_sees_the_cells_points_and_ghosts_of_each_part(
         ghosts = numpy_support.vtk_to_numpy(points.GetArray("vtkGhostType"))
         assert points.GetArray("vtkGhostType").GetDataTypeAsString() == "unsigned char"
         n_owned += np.count_nonzero(ghosts == 0)
-        n_cells += grid.GetNumberOfCells()
+        ghosts = numpy_support.vtk_to_numpy(cells.GetArray("vtkGhostType"))
+        assert (len(ghosts), np.count_nonzero(ghosts)) == (part.cells.n_local, part.cells.n_ghost)
+        n_cells += np.count_nonzero(ghosts == 0)
         assert grid.GetGhostArray(0) is not None  # VTK takes the array for what it is
     assert (n_owned, n_cells) == (mesh.n_points, mesh.n_cells)
     assert capfd.readouterr() == ("", "")

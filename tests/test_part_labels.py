@@ -30,11 +30,13 @@ from meshpart.formats import FORMATS
 from meshpart.part_labels import labels_of_parts, read_part_labels
 
 
-def written(mesh: Mesh, labels: Any, folder: Path, nparts: int | None = None, form: str = "vtu") -> Path:
+def written(
+    mesh: Mesh, labels: Any, folder: Path, nparts: int | None = None, form: str = "vtu", ghost_layers: int = 0
+) -> Path:
     """Write the parts of a mesh, whatever becomes of their data; return the folder."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MeshpartWarning)
-        write_parts(split(mesh, labels, nparts), folder / "parts", format=form)
+        write_parts(split(mesh, labels, nparts, ghost_layers=ghost_layers), folder / "parts", format=form)
     return folder / "parts"
 
 
@@ -87,19 +89,17 @@ def test_labels_come_back_of_polyhedra(tmp_path: Path) -> None:
     assert read_part_labels(written(mesh, [1, 0], tmp_path), mesh)[0].tolist() == [1, 0]
 
 
-def test_ghosts_are_no_owned_cells(quarters: Path) -> None:
-    # as the file of a part with ghosts says: one more cell, whose owner is part 3
-    import meshio
+@pytest.mark.parametrize("form", ["vtu", "msh", "exodus"])
+def test_labels_come_back_from_parts_with_ghosts(form: str, tmp_path: Path) -> None:
+    folder = written(quads(4, 4), QUARTERS, tmp_path, form=form, ghost_layers=1)
+    assert read_part_labels(folder, quads(4, 4))[0].tolist() == list(QUARTERS)
 
-    path = quarters / "part-00000.vtu"
-    mesh = meshio.read(path)
-    mesh.cells[0].data = np.vstack([mesh.cells[0].data, mesh.cells[0].data[:1]])
-    for name, value in (("GlobalCellIds", 15), ("CellOwner", 3)):
-        mesh.cell_data[name] = [np.append(mesh.cell_data[name][0], mesh.cell_data[name][0].dtype.type(value))]
-    for name in ("CellLayer", "vtkGhostType"):
-        mesh.cell_data[name] = [np.append(mesh.cell_data[name][0], mesh.cell_data[name][0].dtype.type(1))]
-    mesh.write(path)
-    assert read_part_labels(quarters, quads(4, 4))[0].tolist() == QUARTERS
+
+def test_the_layers_of_a_folder_of_parts_are_part_of_its_run(tmp_path: Path) -> None:
+    folder = written(quads(4, 4), QUARTERS, tmp_path, ghost_layers=1)
+    edit(folder, lambda manifest: manifest.update(ghost_layers=2))
+    with pytest.raises(ArgumentError, match="the parts were made from another mesh"):
+        read_part_labels(folder, quads(4, 4))
 
 
 # -- what is refused ----------------------------------------------------------------------------------------

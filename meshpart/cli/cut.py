@@ -32,6 +32,13 @@ from meshpart.quality import Quality, quality
 @click.option("-o", "--output", required=True, type=click.Path(), metavar="OUT", help="The folder to write.")
 @method_options
 @labels_option
+@click.option(
+    "--ghost-layers",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Layers of ghost cells in each part: cells that share a point with the part's, and so on.",
+)
 @threads_option
 @click.option(
     "--format",
@@ -47,6 +54,7 @@ def partition_command(
     nparts: int,
     output: str,
     labels_path: str | None,
+    ghost_layers: int,
     threads: int | None,
     file_format: str,
     overwrite: bool,
@@ -58,17 +66,26 @@ def partition_command(
     given = None if labels_path is None else _given_labels(labels_path, mesh)
     with step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
         if given is None:
-            parts = partition(mesh, nparts, threads=threads, **how)
+            parts = partition(mesh, nparts, ghost_layers=ghost_layers, threads=threads, **how)
         else:
-            parts = split(mesh, given, nparts, threads=threads)
+            parts = split(mesh, given, nparts, ghost_layers=ghost_layers, threads=threads)
     found = judge(mesh, labels_of_parts(parts, mesh.n_cells), nparts, threads, how)
     with bar(f"writing {output}", nparts) as advance:
         write_parts(parts, output, format=file_format, overwrite=overwrite, progress=advance)
     made = parts[0].provenance
-    result = {"mesh": mesh_path, "out": output, "method": made.method, "seed": made.seed, **found.to_dict()}
+    result = {
+        "mesh": mesh_path,
+        "out": output,
+        "method": made.method,
+        "seed": made.seed,
+        "ghost_layers": ghost_layers,
+        **found.to_dict(),
+    }
     how_cut = (
         f"by {made.method}" + (f" ({made.mode})" if made.mode else "") if given is None else f"along {labels_path}"
     )
+    if ghost_layers:
+        how_cut += f", {ghost_layers} ghost layer" + "s" * (ghost_layers > 1)
     show(result, [*str(found).splitlines(), f"cut {how_cut}, written to {output}"], as_json=as_json)
 
 
