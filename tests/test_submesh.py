@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,10 +25,11 @@ from meshes import (
     quads_with_lines,
     strip,
     tets,
+    two_and_two,
     with_unused_points,
 )
 
-from meshpart import CellBlock, Mesh, SubMesh, split
+from meshpart import ArgumentError, CellBlock, Mesh, SubMesh, split
 
 
 def ids(part: SubMesh) -> tuple[list[int], list[int]]:
@@ -325,6 +327,56 @@ def test_polyhedra_are_carried_with_their_faces() -> None:
         (own,) = reference.faces_of_block(part.mesh, 0)
         assert [tuple(part.points.global_ids[list(face)].tolist()) for face in own] == faces
     assert tet == [(1, 2, 6), (1, 6, 9), (2, 9, 6), (1, 9, 2)]
+
+
+# -- from blocks to local order and to meshio --------------------------------------------------------------
+
+
+def test_values_of_blocks_and_in_local_order_are_each_others_undoing() -> None:
+    # cells 1 3 6 7 are owned, 0 2 5 part 0's, 4 part 2's: local order 1 3 6 7 0 2 5, blocks (1 0) (3 2) () (6 5) (7)
+    part = split(interleaved(), [0, 1, 0, 1, 2, 0, 1, 1], ghost_layers=1)[1]
+    assert part.cells.global_ids.tolist() == [1, 3, 6, 7, 0, 2, 5, 4]
+    assert [part.cell_rows(block).tolist() for block in range(5)] == [[0, 4], [1, 5], [7], [2, 6], [3]]
+    values = np.arange(24.0).reshape(8, 3)
+    assert np.array_equal(part.to_local(part.to_blocks(values)), values)
+    assert part.to_local([[1, 2], [3, 4], [5], [6, 7], [8.0]]).tolist() == [1, 3, 6, 8, 2, 4, 7, 5]
+    assert part.to_local([[True, False]] * 2 + [[True]] + [[True, True]] + [[False]]).dtype == np.bool_
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda part: part.cell_rows(2), "block must be between 0 and 1, got 2"),
+        (lambda part: part.cell_rows(1.0), "block must be an integer, got 1.0"),
+        (lambda part: part.to_blocks([1, 2]), r"values must have 4 rows, got the shape \(2,\)"),
+        (lambda part: part.to_blocks(3), r"values must have 4 rows, got the shape \(\)"),
+        (lambda part: part.to_local([[1, 2]]), "blocks must be a sequence of 2 arrays, one for each block"),
+        (lambda part: part.to_local(np.zeros((2, 2))), "blocks must be a sequence of 2 arrays, one for each block"),
+        (lambda part: part.to_local([[1, 2], [3]]), r"blocks\[1\] must have 2 rows, got the shape \(1,\)"),
+        (lambda part: part.to_local([[1, 2], [[3], [4]]]), r"blocks\[1\] has the shape \(2, 1\), blocks\[0\] \(2,\)"),
+    ],
+)
+def test_values_that_do_not_fit_the_blocks_are_refused(call: Any, message: str) -> None:
+    part = split(two_and_two(), [0, 0, 1, 1], ghost_layers=9)[0]
+    with pytest.raises(ArgumentError, match=message):
+        call(part)
+
+
+def test_a_part_as_a_meshio_mesh_has_ids_owners_layers_and_ghosts() -> None:
+    # 3---4---5   part 1 owns cell 1 and the points 2 and 5; the input has data of the name of ours
+    # | 0 | 1 |
+    # 0---1---2
+    mesh = replace(quads(2, 1), cell_data={"CellOwner": [[7, 8]]}, point_data={"u": np.arange(6)})
+    got = split(mesh, [0, 1], ghost_layers=1)[1].to_meshio()
+    assert got.cells[0].data.tolist() == [[3, 0, 1, 5], [2, 3, 5, 4]]
+    assert got.cell_data["GlobalCellIds"][0].tolist() == [1, 0]
+    assert got.cell_data["CellOwner"][0].tolist() == [1, 0]
+    assert got.cell_data["CellLayer"][0].tolist() == [0, 1]
+    assert got.cell_data["vtkGhostType"][0].tolist() == [0, 1]
+    assert got.cell_data["input_CellOwner"][0].tolist() == [8, 7]
+    assert got.point_data["GlobalPointIds"].tolist() == got.point_data["u"].tolist() == [2, 5, 0, 1, 3, 4]
+    assert got.point_data["PointOwner"].tolist() == [1, 1, 0, 0, 0, 0]
+    assert got.point_data["PointLayer"].tolist() == [0, 0, 1, 0, 1, 0]
 
 
 # -- again --------------------------------------------------------------------------------------------------
