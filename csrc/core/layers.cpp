@@ -10,10 +10,7 @@ LayerSearch<Id>::LayerSearch(const Grouped<Id>& mesh)
 
 template <class Id>
 void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
-    ++search_;
-    met_.clear();
-    cells_.clear();
-    points_.clear();
+    begin_search();
     const index_t first_point = mesh_.point_starts[holder], last_point = mesh_.point_starts[holder + 1];
     const auto is_owned_point = [&](Id rank) {
         const auto point = static_cast<index_t>(rank);
@@ -57,6 +54,18 @@ void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
     for (const auto& [rank, layer] : points_) {
         point_complete_.push_back(layer < layers || std::ranges::all_of(mesh_.cells_on(rank), is_local));
     }
+}
+
+template <class Id>
+void LayerSearch<Id>::begin_search() {
+    if (++search_ == 0) {
+        std::ranges::fill(cell_marks_, std::uint8_t{0});
+        std::ranges::fill(point_marks_, std::uint8_t{0});
+        search_ = 1;
+    }
+    met_.clear();
+    cells_.clear();
+    points_.clear();
 }
 
 // Calls visit(rank) for the points of cells. Their rows are far apart, so each is asked for before it is needed.

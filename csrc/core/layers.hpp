@@ -18,7 +18,8 @@ struct Ghost {
 };
 
 // A breadth-first search over shared points. It visits each point that it meets once, so that a part costs its
-// incidences, whatever the number of cells on a point; marks carry the number of the search, so that none is wiped out.
+// incidences, whatever the number of cells on a point. Marks carry the number of the search, so that they are wiped out
+// once in 255 searches; they are bytes, because they are read all over the mesh and a processor's cache is small.
 template <class Id>
 class LayerSearch {
   public:
@@ -36,12 +37,13 @@ class LayerSearch {
 
   private:
     const Grouped<Id>& mesh_;
-    std::int32_t search_ = 0;
-    Vector<std::int32_t> cell_marks_, point_marks_;
+    std::uint8_t search_ = 0;
+    Vector<std::uint8_t> cell_marks_, point_marks_;
     std::vector<Id> met_;  // the ranks of points on cells of others, layer by layer
     std::vector<Ghost<Id>> cells_, points_;
     std::vector<std::uint8_t> point_complete_;
 
+    void begin_search();
     template <class Visit>
     void for_each_point_of(std::span<const Ghost<Id>> cells, Visit&& visit) const;
 };

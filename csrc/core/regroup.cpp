@@ -60,19 +60,21 @@ CellOrder cell_order(const MeshView& mesh, std::span<const part_t> labels, part_
 // The points of cells, read once, since they may change.
 template <class Id>
 Rows<Id> rows_of(const MeshView& mesh, std::span<const index_t> cells, int threads) {
+    const bool one_block = mesh.n_blocks() == 1;
     Rows<Id> rows{Vector<index_t>(cells.size() + 1), {}};
     rows.offsets[0] = 0;
     for (index_t i = 0; i < std::ssize(cells); ++i) {
-        rows.offsets[i + 1] = rows.offsets[i] + mesh.cells.offsets[cells[i] + 1] - mesh.cells.offsets[cells[i]];
+        const index_t length = one_block ? mesh.row_length(0, cells[i]) : std::ssize(mesh.cells[cells[i]]);
+        rows.offsets[i + 1] = rows.offsets[i] + length;
     }
     rows.entries.resize(rows.offsets.back());
     parallel_for(std::ssize(cells), threads, grain, [&](index_t begin, index_t end, int) {
         constexpr index_t ahead = 16;  // in a shuffled mesh each row is far away: ask for it before it is needed
+        const index_t* const offsets = mesh.cells.offsets.data();
         Id* to = rows.entries.data() + rows.offsets[begin];
         for (index_t i = begin; i < end; ++i) {
-            if (i + ahead < end) {
-                __builtin_prefetch(mesh.cells.entries.data() + mesh.cells.offsets[cells[i + ahead]]);
-            }
+            if (i + 2 * ahead < end) __builtin_prefetch(offsets + cells[i + 2 * ahead]);
+            if (i + ahead < end) __builtin_prefetch(mesh.cells.entries.data() + offsets[cells[i + ahead]]);
             for (const index_t point : mesh.cells[cells[i]]) {
                 require_in_range(point, mesh.n_points);
                 *to++ = static_cast<Id>(point);
