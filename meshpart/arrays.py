@@ -189,6 +189,13 @@ def pieces(values: Array, offsets: Ids) -> list[Array]:
     return [whole[first:last] for first, last in pairwise(offsets.tolist())]
 
 
+def restarted(offsets: Ids, bounds: Ids) -> list[Array]:
+    """Return the offsets from each bound to the next, both included, each piece counted from 0 on."""
+    lengths = np.diff(bounds) + 1
+    positions = np.arange(lengths.sum()) - np.repeat(np.arange(len(lengths)), lengths)
+    return pieces(offsets[positions] - np.repeat(offsets[bounds[:-1]], lengths), starts(lengths))
+
+
 def row_positions(offsets: Ids, rows: npt.NDArray[np.integer]) -> tuple[Ids, Ids]:
     """Return the offsets of chosen rows of a CSR table, one after another, and the positions of their entries."""
     begins = offsets[rows]

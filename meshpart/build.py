@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from meshpart import _core, carried
-from meshpart.arrays import Array, Ids, Labels, frozen, pieces, row_positions, starts, trusted
+from meshpart.arrays import Array, Ids, Labels, frozen, pieces, restarted, row_positions, starts, trusted
 from meshpart.blocks import CellBlock
 from meshpart.carried import Places, per_block
 from meshpart.halo import HaloPlan
@@ -180,16 +179,14 @@ def index_maps(found: Mapping[str, Array], places: Places, n_global: int, kinds:
 
 
 def halo_plans(found: Mapping[str, Array]) -> Iterator[HaloPlan]:
-    """Yield the plan of each part, whose slices are those from slices[i] to slices[i + 1] of all."""
-    slices = found["neighbour_offsets"].tolist()
-    neighbours = frozen(found["neighbours"].astype(np.int32))
-    sends, received = found["send_offsets"], starts(found["receive_counts"])
-    send_indices = frozen(found["send_indices"])
-    for first, last in pairwise(slices):
-        own_sends, own_received = sends[first : last + 1], received[first : last + 1]
-        yield HaloPlan(
-            neighbours[first:last],
-            frozen(own_sends - own_sends[0]),
-            send_indices[own_sends[0] : own_sends[-1]],
-            frozen(own_received - own_received[0]),
-        )
+    """Yield the plan of each part, from what the core found of all."""
+    slices = found["neighbour_offsets"]  # those of part i are slices[i] .. slices[i + 1]
+    columns = zip(
+        pieces(found["neighbours"].astype(np.int32), slices),
+        restarted(found["send_offsets"], slices),
+        pieces(found["send_indices"], found["send_offsets"][slices]),
+        restarted(starts(found["receive_counts"]), slices),
+        strict=True,
+    )
+    for neighbours, send_offsets, send_indices, recv_offsets in columns:
+        yield HaloPlan(neighbours, send_offsets, send_indices, recv_offsets)

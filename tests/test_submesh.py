@@ -333,7 +333,7 @@ def test_polyhedra_are_carried_with_their_faces() -> None:
 
 
 def test_values_of_blocks_and_in_local_order_are_each_others_undoing() -> None:
-    # cells 1 3 6 7 are owned, 0 2 5 are part 0 and 4 part 2: local order 1 3 6 7 0 2 5 4, blocks (1 0) (3 2) (4) (6 5) (7)
+    # owned are cells 1 3 6 7, part 0 owns 0 2 5, part 2 owns 4; in blocks the rows are (1 0) (3 2) (4) (6 5) (7)
     part = split(interleaved(), [0, 1, 0, 1, 2, 0, 1, 1], ghost_layers=1)[1]
     assert part.cells.global_ids.tolist() == [1, 3, 6, 7, 0, 2, 5, 4]
     assert [part.cell_rows(block).tolist() for block in range(5)] == [[0, 4], [1, 5], [7], [2, 6], [3]]

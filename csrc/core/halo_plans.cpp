@@ -60,7 +60,6 @@ HaloPlans halo_plans(std::span<const part_t> parts, const Held& held, std::span<
     constexpr part_t nobody = std::numeric_limits<part_t>::max();
     const Sends sends = sends_of(parts, held);
     HaloPlans result;
-    result.send_offsets.push_back(0);
     for (index_t i = 0; i < std::ssize(parts); ++i) {
         std::vector<Run> received;
         const index_t row = position(held.holders, parts[i]);

@@ -26,10 +26,10 @@ struct Held {
 // The plans of several parts, one after another. Row i of `neighbours` is parts[i]'s; slice s of the sends and the
 // receives is that of neighbours.entries[s].
 struct HaloPlans {
-    Csr neighbours;                  // parts sent to or received from, ascending
-    Vector<index_t> send_offsets;    // (neighbours.entries + 1)
-    Vector<index_t> send_indices;    // local ids: ranks among the entities that the part owns, ascending in a slice
-    Vector<index_t> receive_counts;  // (neighbours.entries): how many ghosts each neighbour owns
+    Csr neighbours;                   // parts sent to or received from, ascending
+    Vector<index_t> send_offsets{0};  // (neighbours.entries + 1)
+    Vector<index_t> send_indices;     // local ids: ranks among the entities that the part owns, ascending in a slice
+    Vector<index_t> receive_counts;   // (neighbours.entries): how many ghosts each neighbour owns
 };
 
 // Builds the plans of parts from what they and others hold.
