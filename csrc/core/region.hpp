@@ -14,7 +14,7 @@ namespace meshpart {
 //   labels  (n_cells)
 //   parts   ascending
 //
-// Costs one look at the mesh for every step.
+// Costs a look at the mesh for each of the first steps, and what is walked over after them.
 Vector<index_t> cells_around(const MeshView& mesh, std::span<const part_t> labels, std::span<const part_t> parts,
                              index_t steps, int threads);
 

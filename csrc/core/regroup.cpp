@@ -49,12 +49,7 @@ CellOrder order_of_some(std::span<const index_t> cells, std::span<const part_t> 
 CellOrder cell_order(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, std::span<const part_t> parts,
                      index_t layers, int threads) {
     if (std::ssize(parts) == nparts) return order_of_all(labels, nparts, threads);
-    const index_t steps = layers + 1;
-    constexpr index_t most_steps = 4;  // beyond, looking at the mesh for each costs more than taking all of it
-    if (steps <= most_steps) return order_of_some(cells_around(mesh, labels, parts, steps, threads), labels, parts);
-    Vector<index_t> all(mesh.n_cells());
-    std::iota(all.begin(), all.end(), 0);
-    return order_of_some(all, labels, parts);
+    return order_of_some(cells_around(mesh, labels, parts, layers + 1, threads), labels, parts);
 }
 
 // The points of cells, read once, since they may change.
