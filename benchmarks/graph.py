@@ -12,9 +12,8 @@ import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import distribution
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -24,6 +23,7 @@ import memory
 import numpy as np
 import numpy.typing as npt
 from cases import graded_tets, shuffled, stored
+from measure import in_fresh_process
 from report import heading, machine, require_peer, spread, table
 
 Ids = npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ def compared(file: Path, rounds: int) -> Iterator[tuple[str, ...]]:
     taken: dict[str, list[Taken]] = {name: [] for name in there}
     for _ in range(rounds):
         for name, builder in there.items():
-            taken[name].append(in_fresh_process(builder, file))
+            taken[name].append(in_fresh_process(measure, builder, file))
     ours = taken["meshpart"]
     for name, results in taken.items():
         assert {result.found for result in results} == {ours[0].found}, name
@@ -164,8 +164,8 @@ def beside_kaffpa(file: Path, rounds: int) -> Iterator[tuple[str, ...]]:
     """Yield the row of one mesh: whole calls, and kaffpa called on the finished graph, taking turns."""
     whole, alone = [], []
     for _ in range(rounds):
-        whole.append(in_fresh_process(labels_of, file))
-        alone.append(in_fresh_process(kaffpa_of, file))
+        whole.append(in_fresh_process(measure, labels_of, file))
+        alone.append(in_fresh_process(measure, kaffpa_of, file))
     n_cells, our_cut = whole[0].found
     more = median(a.seconds - b.seconds for a, b in zip(whole, alone, strict=True)) / n_cells * 1e6
     seconds = (spread([result.seconds for result in results]) for results in (whole, alone))
@@ -233,12 +233,6 @@ def side_by_side(file: Path) -> str:
 
 
 # -- one measurement, in a process of its own ---------------------------------------------------------------
-
-
-def in_fresh_process(call: Call, file: Path) -> Taken:
-    """Measure a call in a Python process that has done nothing else."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(measure, call, file).result()
 
 
 def measure(call: Call, file: Path) -> Taken:

@@ -7,22 +7,18 @@ python benchmarks/speed.py [--quick] [--cells 1000000] [--rounds 5] [--only labe
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import memory
 import numpy as np
 from cases import box_tets, shuffled, stored
+from measure import BESIDE, NOTE, Taken, beside, measured, taking_turns
 from report import heading, machine, require_peer, spread, table
 
 OURS, THEIRS = "meshpart", "meshioplusplus"
@@ -39,17 +35,6 @@ class Task:
     parts: int
     later: int  # calls after the first
     threads: int | None = None  # ours only; None is its default, all cores
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What the calls of a task took: seconds call by call, MiB above the loaded mesh, and MiB altogether."""
-
-    seconds: list[float]
-    cpu: list[float]
-    extra_first: float
-    extra: float
-    peak: float
 
 
 def main() -> None:
@@ -85,9 +70,9 @@ def arguments() -> argparse.Namespace:
 def sections(asked: argparse.Namespace, folder: Path, taken: list[tuple[Task, Taken]]) -> Iterator[tuple[str, str]]:
     """Yield a title and a table for each section, and add every single measurement to `taken`."""
 
-    def measured(task: Task) -> Taken:
+    def run(task: Task) -> Taken:
         print(f"  {task.library} {task.job} {task.mesh.stem} {task.parts} parts", file=sys.stderr, flush=True)
-        result = in_fresh_process(measure, task)
+        result = measured(prepared, task, later=task.later)
         taken.append((task, result))
         return result
 
@@ -97,55 +82,36 @@ def sections(asked: argparse.Namespace, folder: Path, taken: list[tuple[Task, Ta
     del mesh
     for job, parts in (("labels", 64), ("partition", 128 if asked.quick else 1024)):
         if job in asked.only:
-            rows = [row for file in (ordered, mixed_up) for row in compared(job, file, parts, asked.rounds, measured)]
-            yield f"**{job}, {parts} parts**. {NOTE}", table(COMPARED, rows)
+            rows = [row for file in (ordered, mixed_up) for row in compared(job, file, parts, asked.rounds, run)]
+            yield f"**{job}, {parts} parts**. {NOTE}", table(("mesh", *BESIDE), rows)
     if "scaling" in asked.only:
         parts_of = (8, 64) if asked.quick else (8, 64, 512, 4096)
         runs = [(mixed_up, parts, threads) for parts in parts_of for threads in (1, 2)]
         smaller = stored(shuffled(box_tets(asked.cells // 10), 0), folder, "shuffled")
         runs += [(smaller, 64, threads) for threads in (1, 2)]
-        yield "**meshpart alone**", table(SCALED, (scaled(*run, asked.rounds, measured) for run in runs))
+        yield "**meshpart alone**", table(SCALED, (scaled(*setting, asked.rounds, run) for setting in runs))
     if asked.large:
         large = stored(shuffled(box_tets(10_000_000), 0), folder, "shuffled")
         tasks = [Task(OURS, job, large, 64, later=1) for job in ("labels", "partition")]
-        yield "**meshpart alone, large**", table(LARGE, (large_row(task, measured(task)) for task in tasks))
+        yield "**meshpart alone, large**", table(LARGE, (large_row(task, run(task)) for task in tasks))
 
 
 # -- tables -------------------------------------------------------------------------------------------------
 
-COMPARED = ("mesh", "call", "ours s", "theirs s", "ours / theirs", "CPU ours / theirs", "ours MiB", "theirs MiB")
 SCALED = ("mesh", "parts", "threads", "labels s", "partition s", "partition, first call s", "partition MiB")
 LARGE = ("job", "parts", "first call s", "second call s", "MiB above the mesh", "peak MiB", "within 8 GB")
 
-FIRST, LATER = "first in its process", "later, in freed memory"
-NOTE = (
-    "MiB: peak of resident memory above the loaded mesh. Later calls of a process reuse what its first call freed, "
-    "which spares meshioplusplus most of its page faults. meshpart uses all cores, its default."
-)
 
-
-def compared(
-    job: str, mesh: Path, parts: int, rounds: int, measured: Callable[[Task], Taken]
-) -> Iterator[tuple[str, ...]]:
+def compared(job: str, mesh: Path, parts: int, rounds: int, run: Callable[[Task], Taken]) -> Iterator[tuple[str, ...]]:
     """Yield a row for the first calls in a process and one for the later ones; the libraries take turns."""
-    tasks = [Task(library, job, mesh, parts, later=2) for library in (OURS, THEIRS)]
-    ours, theirs = zip(*[[measured(task) for task in tasks] for _ in range(rounds)], strict=True)
-    for call, which in ((FIRST, slice(0, 1)), (LATER, slice(1, None))):
-        columns = []
-        for results in (ours, theirs):
-            columns.append([seconds for result in results for seconds in result.seconds[which]])
-            columns.append([seconds for result in results for seconds in result.cpu[which]])
-        extra = [
-            f"{median(result.extra_first if call == FIRST else result.extra for result in results):.0f}"
-            for results in (ours, theirs)
-        ]
-        wall, cpu, their_wall, their_cpu = columns
-        yield mesh.stem, call, spread(wall), spread(their_wall), ratio(wall, their_wall), ratio(cpu, their_cpu), *extra
+    tasks = (Task(library, job, mesh, parts, later=2) for library in (OURS, THEIRS))
+    results = taking_turns(rounds, *(partial(run, task) for task in tasks))
+    yield from ((mesh.stem, *row) for row in beside(*results))
 
 
-def scaled(mesh: Path, parts: int, threads: int, rounds: int, measured: Callable[[Task], Taken]) -> tuple[str, ...]:
+def scaled(mesh: Path, parts: int, threads: int, rounds: int, run: Callable[[Task], Taken]) -> tuple[str, ...]:
     """Return the row of one number of parts and threads."""
-    labels, partition = (measured(Task(OURS, job, mesh, parts, rounds, threads)) for job in ("labels", "partition"))
+    labels, partition = (run(Task(OURS, job, mesh, parts, rounds, threads)) for job in ("labels", "partition"))
     times = spread(labels.seconds[1:]), spread(partition.seconds[1:]), f"{partition.seconds[0]:.3f}"
     return mesh.stem, str(parts), str(threads), *times, f"{partition.extra:.0f}"
 
@@ -157,36 +123,7 @@ def large_row(task: Task, taken: Taken) -> tuple[str, ...]:
     return task.job, str(task.parts), *seconds, f"{taken.extra:.0f}", f"{taken.peak:.0f}", fits
 
 
-def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
-    """Return the median of the ratios, pair by pair."""
-    return f"{median(a / b for a, b in zip(ours, theirs, strict=True)):.2f}"
-
-
-# -- one measurement, in a process of its own ---------------------------------------------------------------
-
-
-def in_fresh_process(function: Callable[[Task], Taken], task: Task) -> Taken:
-    """Call a function in a Python process that has done nothing else."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(function, task).result()
-
-
-def measure(task: Task) -> Taken:
-    """Load the library and the mesh, then call, and look at the clock and the memory around each call."""
-    call = prepared(task)
-    gc.collect()
-    memory.reset_peak()
-    loaded = memory.resident()
-    seconds, cpu, peaks = [], [], []
-    for _ in range(1 + task.later):
-        start, start_cpu = time.perf_counter(), time.process_time()
-        result = call()
-        seconds.append(time.perf_counter() - start)
-        cpu.append(time.process_time() - start_cpu)
-        peaks.append(memory.peak())
-        del result
-        gc.collect()
-    return Taken(seconds, cpu, peaks[0] - loaded, peaks[-1] - loaded, peaks[-1])
+# -- what is measured ---------------------------------------------------------------------------------------
 
 
 def prepared(task: Task) -> Callable[[], Any]:
