@@ -117,6 +117,14 @@ CASES: dict[str, Callable[[int], RawMesh]] = {
 }
 
 
+def fan_triangles(n: int) -> RawMesh:
+    """Return n triangles around one point: every two of them share it. Not among `CASES`."""
+    angle = np.arange(n) * (2 * np.pi / n)
+    rim = np.arange(n)
+    points = np.append([[0.0, 0.0]], np.stack([np.cos(angle), np.sin(angle)], axis=1), axis=0)
+    return RawMesh(points, [("triangle", np.stack([np.zeros(n, np.int64), 1 + rim, 1 + (rim + 1) % n], axis=1))])
+
+
 def shuffled(mesh: RawMesh, seed: int) -> RawMesh:
     """Return the same mesh with its points, and the cells of each block, numbered at random."""
     rng = np.random.default_rng(seed)
@@ -130,7 +138,7 @@ def shuffled(mesh: RawMesh, seed: int) -> RawMesh:
 def stored(mesh: RawMesh, folder: Path, how: str = "in order") -> Path:
     """Write a mesh of one type of cell where the measuring processes find it; the name says what it is."""
     ((kind, rows),) = mesh.cells
-    path = folder / f"{len(rows) / 1e6:.3g} M tets {how}.npz"
+    path = folder / f"{len(rows) / 1e6:.3g} M {'tets' if kind == 'tetra' else f'{kind}s'} {how}.npz"
     arrays: Any = {"points": mesh.points, kind: rows}
     np.savez(path, **arrays)
     return path
