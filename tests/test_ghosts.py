@@ -154,6 +154,21 @@ def test_a_fan_of_64_000_cells_is_one_layer(ghost_layers: int) -> None:
     assert [part.points.n_owned for part in parts] == [quarter + 2, quarter, quarter, quarter - 1]
 
 
+@pytest.mark.parametrize("ghost_layers", [1, 2])
+def test_what_was_marked_for_one_part_is_not_for_another_of_many(ghost_layers: int) -> None:
+    # 2 048 parts of a cell each, one after another in one thread and in any order, so that whatever comes back after
+    # 255 or 256 of them would be met again; layer k of a cell are those k columns or rows away
+    mesh, labels = quads(64, 32), np.random.default_rng(0).permutation(2048)
+    places = np.array([(cell % 64, cell // 64) for cell in np.argsort(labels)])  # of the part's cell
+    columns, rows = np.arange(2048) % 64, np.arange(2048) // 64
+    for part, (column, row) in zip(split(mesh, labels, ghost_layers=ghost_layers, threads=1), places, strict=True):
+        away = np.maximum(np.abs(columns - column), np.abs(rows - row))
+        cells = np.flatnonzero(away <= ghost_layers)
+        assert sorted(part.cells.global_ids) == cells.tolist()
+        assert part.cells.layers().tolist() == away[part.cells.global_ids].tolist()
+        assert sorted(part.points.global_ids) == np.unique(mesh.blocks[0].nodes[cells]).tolist()
+
+
 # -- against brute force ------------------------------------------------------------------------------------
 
 
