@@ -62,7 +62,6 @@ Ids owned_by(part_t part, const Ids& held, const Parts& owners) {
 HaloPlans expected_plans(const Parts& parts, const Holding& holding) {
     const Ranks ranks = ranks_of(holding.owners);
     HaloPlans result;
-    result.send_offsets.push_back(0);
     const auto held_by = [&](part_t part) {
         for (index_t i = 0; i < std::ssize(holding.holders); ++i) {
             if (holding.holders[i] == part) return holding.held[i];
