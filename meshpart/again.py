@@ -39,15 +39,6 @@ class Cut:
         """Return what is cut, given a mesh or a part."""
         return owned_cells(given) if isinstance(given, SubMesh) else cls(as_mesh(given))
 
-    @property
-    def kinds(self) -> npt.NDArray[np.uint8]:
-        """The kind of each cell, as it is in the original mesh: uint8, (n_cells,)."""
-        if self.origin is None:
-            return self.mesh.kinds
-        cells = self.origin.part.cells
-        assert cells.kind is not None
-        return cells.kind[: cells.n_owned]
-
     def in_original(self, parts: list[SubMesh]) -> list[SubMesh]:
         """Return what was cut from the mesh, in the numbers of the original mesh."""
         origin = self.origin

@@ -13,7 +13,7 @@ from meshpart.arrays import Array, Frozen, Ids, as_array, as_row, check_offsets,
 from meshpart.edges import edges
 from meshpart.errors import ArgumentError, warn
 from meshpart.mesh import Mesh, MeshLike
-from meshpart.numbered import Cells, cells_by_global_id, cells_of, mesh_of
+from meshpart.numbered import cells_by_global_id, cells_of, mesh_of
 from meshpart.outline import facets
 
 if TYPE_CHECKING:
@@ -237,32 +237,21 @@ def dual_graph(
         raise ArgumentError(f"edge_weights must be 'points' or an array, got {edge_weights!r}")
     cells = cells_of(mesh)
     if adjacency == "point":
-        graph = _numbered(*_core.cells_sharing_points(cells.mesh.flat, cells.kinds, workers), cells, workers)
+        offsets, targets = _core.cells_sharing_points(cells.mesh.flat, cells.kinds, workers)
     else:
-        graph = facet_graph(cells, workers)
-    if edge_weights is None:
-        return graph
-    if isinstance(edge_weights, str):
-        shared = _core.shared_point_counts(cells.by_number(), graph.offsets, graph.targets, workers)
-        return _trusted(graph.offsets, graph.targets, shared)
-    return Graph(graph.offsets, graph.targets, edge_weights=edge_weights)
-
-
-def facet_graph(cells: Cells, workers: int) -> Graph:
-    """Return the dual graph of cells of given kinds, by facets."""
-    offsets, targets, n_chained = _core.dual_graph(cells.mesh.flat, facets(cells.mesh), cells.kinds, workers)
-    if n_chained:
-        warn(f"more than 64 cells lie on each of {n_chained} facets: joined in a chain, not all with each other")
-    if n_chained and cells.part is not None:  # by global id, or it would be another chain than the input's
-        cells = cells_by_global_id(cells.part)
-        offsets, targets, _ = _core.dual_graph(cells.mesh.flat, facets(cells.mesh), cells.kinds, workers)
-    return _numbered(offsets, targets, cells, workers)
-
-
-def _numbered(offsets: Ids, targets: Ids, cells: Cells, workers: int) -> Graph:
+        offsets, targets, n_chained = _core.dual_graph(cells.mesh.flat, facets(cells.mesh), cells.kinds, workers)
+        if n_chained:
+            warn(f"more than 64 cells lie on each of {n_chained} facets: joined in a chain, not all with each other")
+        if n_chained and cells.part is not None:  # by global id, or it would be another chain than the input's
+            cells = cells_by_global_id(cells.part)
+            offsets, targets, _ = _core.dual_graph(cells.mesh.flat, facets(cells.mesh), cells.kinds, workers)
     if cells.numbers is not None:
         offsets, targets = _core.renumbered(offsets, targets, cells.numbers, workers)
-    return _trusted(offsets, targets)
+    if edge_weights is None:
+        return _trusted(offsets, targets)
+    if isinstance(edge_weights, str):
+        return _trusted(offsets, targets, _core.shared_point_counts(cells.by_number(), offsets, targets, workers))
+    return Graph(offsets, targets, edge_weights=edge_weights)
 
 
 def point_graph(mesh: Mesh | MeshLike | SubMesh, *, adjacency: str = "edge", threads: int | None = None) -> Graph:

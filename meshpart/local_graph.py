@@ -13,10 +13,9 @@ import numpy.typing as npt
 from meshpart import _core, arguments
 from meshpart.arrays import Frozen, Ids, frozen, trusted
 from meshpart.errors import ArgumentError
-from meshpart.graph import Graph, dual_graph, facet_graph, point_graph
+from meshpart.graph import Graph, dual_graph, point_graph
 from meshpart.graph_parts import SubGraph
 from meshpart.mesh import Mesh
-from meshpart.numbered import Cells
 from meshpart.submesh import IndexMap, SubMesh
 
 # The graphs of a part: by the entity that they join, how, and in the first place the one whose edges have ids.
@@ -134,7 +133,7 @@ def local_graph(
 
 
 def keep_graphs(
-    cells: Cells,
+    mesh: Mesh,
     parts: Sequence[SubMesh],
     graphs: Iterable[str],
     one_layer: Callable[[], Sequence[SubMesh]],
@@ -144,8 +143,7 @@ def keep_graphs(
 
     Parameters
     ----------
-    cells : Cells
-        Of the mesh, which its graphs join; attached cells are attached in the graphs of the parts too.
+    mesh : Mesh
     parts : sequence of SubMesh, of this mesh
     graphs : iterable of str
         Of what: "points", "cells" or both.
@@ -156,12 +154,12 @@ def keep_graphs(
     kept: list[dict[str, Ids]] = [{} for _ in parts]
     owned: Sequence[LocalGraph | None] = [part.owned_edges for part in parts]
     for entity in graphs:
-        whole = point_graph(cells.mesh, threads=threads) if entity == "points" else facet_graph(cells, threads)
+        offsets = (point_graph if entity == "points" else dual_graph)(mesh, threads=threads).offsets
         for row_starts, part in zip(kept, parts, strict=True):
             entities = part.points if entity == "points" else part.cells
-            row_starts[entity] = frozen(whole.offsets[entities.global_ids])
+            row_starts[entity] = frozen(offsets[entities.global_ids])
         if entity == "points" and any(part.ghost_layers == 0 for part in parts):
-            owned = [_owned_points_edges(part, whole.offsets) for part in one_layer()]
+            owned = [_owned_points_edges(part, offsets) for part in one_layer()]
     return [
         replace(part, row_starts=MappingProxyType(row_starts), owned_edges=edges)
         for part, row_starts, edges in zip(parts, kept, owned, strict=True)

@@ -17,7 +17,6 @@ from meshpart.labels import as_labels
 from meshpart.local_graph import as_graphs, keep_graphs
 from meshpart.mesh import Mesh, MeshLike
 from meshpart.methods import Method
-from meshpart.numbered import Cells
 from meshpart.solve import solve
 from meshpart.submesh import Provenance, SubMesh
 from meshpart.units import as_names
@@ -273,6 +272,6 @@ def _built(
 
     built = build(ghost_layers)
     if graphs:
-        built = keep_graphs(Cells(cut.mesh, cut.kinds), built, graphs, lambda: build(1), threads)
+        built = keep_graphs(cut.mesh, built, graphs, lambda: build(1), threads)
     built = cut.in_original(built)
     return [built[place] for place in places.tolist()]

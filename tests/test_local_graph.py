@@ -261,26 +261,6 @@ def test_partition_and_some_parts_keep_the_same_as_split_and_all(graphs: tuple[s
             assert not starts.flags.writeable
 
 
-@given(meshes(), st.data())
-def test_parts_of_a_part_number_the_edges_between_its_owned_cells(mesh: Mesh, data: st.DataObject) -> None:
-    labels, nparts = data.draw(labels_of(mesh.n_cells))
-    for part in split(mesh, labels, nparts, ghost_layers=1):
-        again, n_again = data.draw(labels_of(part.cells.n_owned))
-        subs = split(part, again, n_again, ghost_layers=1, graphs=BOTH)
-        for entity in BOTH:
-            edges = [edge for sub in subs for group in edges_seen(sub, entity) for edge in group]
-            by_id = sorted(edges, key=lambda edge: edge[2])
-            assert [number for _, _, number in by_id] == list(range(len(edges)))
-            assert sorted(edges) == by_id  # rows by receiver, in a row by sender
-        owned = {int(cell) for cell in part.cells.global_ids[: part.cells.n_owned]}
-        rows = slow.rows_of(mesh, "cells", "facet")
-        assert {edge[:2] for edge in by_id} == {(a, b) for a in owned for b in rows[a] if b in owned}
-
-
-def edges_seen(part: SubMesh, entity: str) -> list[list[slow.Edge]]:
-    return slow.seen(local_graph(part, entity, 1), entities_of(part, entity))
-
-
 def test_parts_keep_nothing_of_graphs_unless_they_are_told_to() -> None:
     for part in split(quads(2, 2), [0, 1, 1, 0]):
         assert len(part.row_starts) == 0
