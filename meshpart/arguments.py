@@ -6,7 +6,7 @@ import math
 import numbers
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ from meshpart.errors import ArgumentError
 LARGEST_INT32 = 2**31 - 1
 
 
-def integer(name: str, value: object, *, low: int, high: int = LARGEST_INT32) -> int:
+def integer(name: str, value: object, *, low: int, high: int | None = LARGEST_INT32) -> int:
     """Return `value` as int; refuse what is no integer (True and 2.0 too) or outside [low, high]."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ArgumentError(f"{name} must be an integer, got {value!r}")
     number = int(value)
-    if not low <= number <= high:
+    if high is None and number < low:
+        raise ArgumentError(f"{name} must be at least {low}, got {shown(number)}")
+    if high is not None and not low <= number <= high:
         raise ArgumentError(f"{name} must be between {low} and {high}, got {shown(number)}")
     return number
 
@@ -64,8 +66,18 @@ def one_of(name: str, value: object, known: Iterable[str]) -> str:
     """Return a name; refuse what is not among the known ones."""
     names = list(known)
     if not isinstance(value, str) or value not in names:
-        raise ArgumentError(f"{name} must be one of {', '.join(names)}, got {value!r}")
+        raise ArgumentError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
     return value
+
+
+def listed(name: str, value: object, of: str = "parts") -> list[Any]:
+    """Return what something iterable holds; refuse what is no list of that kind."""
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        try:
+            return list(value)
+        except TypeError:  # an array without dimensions
+            pass
+    raise ArgumentError(f"{name} must be a list of {of}, got {shown(value)}")
 
 
 def path(value: Any) -> Path:
@@ -80,9 +92,8 @@ def chosen_parts(only: object, nparts: int) -> npt.NDArray[np.int32]:
     """Return the parts to build: all of them, for None; refuse what is no list of part numbers."""
     if only is None:
         return np.arange(nparts, dtype=np.int32)
-    if isinstance(only, str) or not isinstance(only, Iterable):
-        raise ArgumentError(f"only must be a list of part numbers, got {only!r}")
-    return np.array([integer("only", part, low=0, high=nparts - 1) for part in only], np.int32)
+    numbers_given = listed("only", only, "part numbers")
+    return np.array([integer("only", part, low=0, high=nparts - 1) for part in numbers_given], np.int32)
 
 
 def threads(value: object) -> int:

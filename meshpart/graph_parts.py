@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core, arguments
-from meshpart.arrays import Frozen, Ids, Labels, as_row, check_offsets, frozen, pieces
+from meshpart.arrays import Frozen, Ids, Labels, as_row, check_offsets, frozen, kept, pieces
 from meshpart.build import halo_plans, index_maps
 from meshpart.carried import Places
 from meshpart.errors import ArgumentError
@@ -75,8 +75,9 @@ class SubGraph(Frozen):
         """Number of edges."""
         return len(self.senders)
 
+    @kept
     def receivers(self) -> Ids:
-        """Return the local id of the vertex that each edge leads into, ascending: int64, (n_edges,)."""
+        """The local id of the vertex that each edge leads into, ascending: int64, (n_edges,)."""
         return np.repeat(np.arange(self.vertices.n_local), np.diff(self.offsets))
 
 
@@ -135,21 +136,21 @@ def split_graph(
     <SubGraph 0 of 2: 2 vertices + 1 ghosts, 2 edges>
     >>> part.vertices.global_ids
     array([0, 1, 3])
-    >>> part.senders, part.receivers(), part.edge_ids
+    >>> part.senders, part.receivers, part.edge_ids
     (array([2, 0]), array([0, 1]), array([3, 0]))
     >>> part.vertices.global_ids[part.halo.send_indices]
     array([1])
     """
     offsets, targets = _rows_of(graph)
     given, nparts = as_labels(owners, len(offsets) - 1, nparts, what="owners", of="vertex")
-    layers = arguments.integer("layers", layers, low=0)
+    layers = arguments.integer("layers", layers, low=0, high=None)
     chosen = arguments.chosen_parts(only, nparts)
     workers = arguments.threads(threads)
     _check_targets(offsets, targets, workers)
 
     parts, places = np.unique(chosen, return_inverse=True)
     owned = _core.invert(given, nparts)
-    built = _core.graph_parts(offsets, targets, given, *owned, parts, layers, workers)
+    built = _core.graph_parts(offsets, targets, given, *owned, parts, min(layers, len(given)), workers)
     run = fingerprint_of("graph", offsets, targets, given, nparts, layers)
     columns = _columns(built, parts, len(given))
     own = [SubGraph(part, nparts, layers, vertices, halo, run, *edges) for part, vertices, halo, *edges in columns]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # By entity, what a part calls its map and its plan.
 ENTITIES = {"cells": ("cells", "cell_halo"), "points": ("points", "point_halo"), "vertices": ("vertices", "halo")}
+
+MOST_NAMED = 10  # part numbers in a message
 
 OPERATIONS: dict[str, Callable[..., Any]] = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
@@ -71,7 +74,7 @@ class Part(Protocol):
         """The same for all parts of one decomposition, and for no other."""
 
 
-def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entity: str = "cells") -> list[Array]:
+def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entity: str | None = None) -> list[Array]:
     """Fill the ghosts of every part with what their owners have, all parts in one process.
 
     This is what an exchange between processes means. Who has the values of the whole mesh in one array gets the same
@@ -85,7 +88,7 @@ def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entit
         Of each part, in the order of `parts`, the values of its owned entities: any dtype and any trailing shape, the
         same for all.
     entity : str
-        "cells" or "points" of sub-meshes, "vertices" of sub-graphs.
+        "cells" or "points" of sub-meshes. Of sub-graphs "vertices", which may be left out.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entit
 
 
 def reduce(
-    parts: Sequence[Part], local_values: Sequence[npt.ArrayLike], entity: str = "cells", op: str = "sum"
+    parts: Sequence[Part], local_values: Sequence[npt.ArrayLike], entity: str | None = None, op: str = "sum"
 ) -> list[Array]:
     """Combine what every part has for its ghosts into their owners' values, all parts in one process.
 
@@ -139,7 +142,7 @@ def reduce(
         Of each part, in the order of `parts`, the values of its local entities: any trailing shape and any dtype that
         has the operation, the same for all.
     entity : str
-        "cells" or "points" of sub-meshes, "vertices" of sub-graphs.
+        "cells" or "points" of sub-meshes. Of sub-graphs "vertices", which may be left out.
     op : str
         "sum", "min" or "max". As with NumPy's `+=` the values keep their dtype: integers wrap around, and the sum of
         bools is whether any is true. NaN makes a minimum or maximum NaN.
@@ -206,6 +209,14 @@ class _Side(NamedTuple):
         first, last = self.plan.recv_offsets[place : place + 2].tolist()
         return slice(self.ids.n_owned + first, self.ids.n_owned + last)
 
+    def n_received_from(self, neighbour: int) -> int | None:
+        """Return how many ghosts a neighbour owns; None if it is none."""
+        place = self._place(neighbour)
+        if place == len(self.plan.neighbours) or self.plan.neighbours[place] != neighbour:
+            return None
+        first, last = self.plan.recv_offsets[place : place + 2].tolist()
+        return int(last - first)
+
     def _place(self, neighbour: int) -> int:
         return int(np.searchsorted(self.plan.neighbours, neighbour))
 
@@ -213,15 +224,48 @@ class _Side(NamedTuple):
 # -- checks -------------------------------------------------------------------------------------------------
 
 
-def _sides(parts: Sequence[Part], entity: str) -> list[_Side]:
+def _sides(parts: Sequence[Part], entity: str | None) -> list[_Side]:
     """Return each part's side, after checking that the parts are all of one decomposition and have the entity."""
+    parts = arguments.listed("parts", parts)
+    if entity is None:
+        entity = "vertices"
+        if any(hasattr(given, "cell_halo") for given in parts):
+            raise ArgumentError('entity must be "cells" or "points", it was not given')
     ids, plan = ENTITIES[arguments.one_of("entity", entity, ENTITIES)]
-    parts = list(parts)
     for given in parts:
         if not hasattr(given, plan):
             raise ArgumentError(f"entity is {entity!r}, and a {type(given).__name__} has none")
     check_all_there(parts)
-    return [_Side(given.part, getattr(given, ids), getattr(given, plan)) for given in parts]
+    sides = [_Side(given.part, getattr(given, ids), getattr(given, plan)) for given in parts]
+    _check_plans(sides, entity)
+    return sides
+
+
+def _check_plans(sides: Sequence[_Side], entity: str) -> None:
+    """Refuse plans that do not fit the parts' maps or each other."""
+    at = {side.part: side for side in sides}
+    for part, ids, plan in sides:
+        neighbours = np.asarray(plan.neighbours).tolist()
+        ascending = all(first < second for first, second in pairwise(neighbours))
+        bounds = [np.asarray(offsets).tolist() for offsets in (plan.send_offsets, plan.recv_offsets)]
+        fits = (
+            ascending
+            and part not in neighbours
+            and all(
+                len(offsets) == len(neighbours) + 1 and offsets[0] == 0 and offsets == sorted(offsets)
+                for offsets in bounds
+            )
+        )
+        rows = np.asarray(plan.send_indices)
+        if not fits or (bounds[0][-1], bounds[1][-1]) != (len(rows), ids.n_ghost):
+            raise ArgumentError(f"the plan for the {entity} of part {part} does not fit its map")
+        if rows.size and not 0 <= rows.min() <= rows.max() < ids.n_owned:
+            raise ArgumentError(f"the plan for the {entity} of part {part} sends rows that the part does not own")
+        for place, neighbour in enumerate(neighbours):
+            other = at.get(neighbour)
+            expected = None if other is None else other.n_received_from(part)
+            if expected != bounds[0][place + 1] - bounds[0][place]:
+                raise ArgumentError(f"the plans of parts {part} and {neighbour} for {entity} do not fit each other")
 
 
 def check_all_there(parts: Sequence[Part]) -> None:
@@ -235,21 +279,23 @@ def check_all_there(parts: Sequence[Part]) -> None:
     counts = Counter(given.part for given in parts)
     doubled = sorted(part for part, count in counts.items() if count > 1)
     if doubled:
-        raise ArgumentError(f"parts must hold each of {first.nparts} parts once, got {_named(doubled)} more than once")
-    missing = sorted(set(range(first.nparts)) - counts.keys())
-    if missing:
-        raise ArgumentError(f"parts must hold all {first.nparts} parts of a decomposition, {_named(missing)} missing")
+        named = _named(doubled, len(doubled))
+        raise ArgumentError(f"parts must hold each of {first.nparts} parts once, got {named} more than once")
+    if len(counts) < first.nparts:
+        missing = (part for part in range(first.nparts) if part not in counts)
+        named = _named(missing, first.nparts - len(counts))
+        raise ArgumentError(f"parts must hold all {first.nparts} parts of a decomposition, {named} missing")
 
 
-def _named(numbers: Sequence[int], most: int = 10) -> str:
-    """Return part numbers as a message names them, the first ones where they are many."""
-    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
-    return ("part " if len(numbers) == 1 else "parts ") + ", ".join(map(str, numbers[:most])) + more
+def _named(numbers: Iterable[int], count: int) -> str:
+    """Return so many part numbers as a message names them, the first ones where they are many."""
+    more = f" and {count - MOST_NAMED} more" if count > MOST_NAMED else ""
+    return ("part " if count == 1 else "parts ") + ", ".join(map(str, islice(numbers, MOST_NAMED))) + more
 
 
 def _values(what: str, values: Sequence[npt.ArrayLike], sides: Sequence[_Side], lengths: Sequence[int]) -> list[Array]:
     """Return the values of each part as arrays, after checking that they fit the parts and each other."""
-    given = list(values)
+    given = arguments.listed(what, values, "arrays")
     if len(given) != len(sides):
         raise ArgumentError(f"{what} must hold an array for each of {len(sides)} parts, got {len(given)}")
     arrays: list[Array] = []
@@ -258,7 +304,10 @@ def _values(what: str, values: Sequence[npt.ArrayLike], sides: Sequence[_Side], 
         arrays.append(rows)
         first = arrays[0]
         if rows.ndim == 0 or len(rows) != length:
-            raise ArgumentError(f"{what} of part {side.part} must have {length} rows, got the shape {rows.shape}")
+            kind = "n_owned" if what.startswith("owned") else "n_local"
+            raise ArgumentError(
+                f"{what} of part {side.part} must have {kind} = {length} rows, got the shape {rows.shape}"
+            )
         if rows.dtype != first.dtype:
             raise ArgumentError(
                 f"{what} must have one dtype, got {first.dtype} of part {sides[0].part} "

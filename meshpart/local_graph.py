@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import _core, arguments
-from meshpart.arrays import Frozen, Ids, frozen, trusted
+from meshpart.arrays import Frozen, Ids, check_offsets, frozen, trusted
 from meshpart.errors import ArgumentError
 from meshpart.graph import Graph, dual_graph, point_graph
 from meshpart.graph_parts import SubGraph
@@ -35,8 +35,10 @@ class LocalGraph(Frozen):
     senders, receivers : ndarray of int64, (n_edges,)
         Local ids.
     edge_ids : ndarray of int64, (n_edges,), or None
-        The position of each edge in the `targets` of the whole mesh's graph, where row `receiver` names the sender; of
-        a part of `split_graph`, in the `targets` of the graph. None where the part was not told.
+        The position of each edge in the `targets` of the whole graph. That of a mesh is symmetric, and of its two
+        entries for an edge this is the one in the row of the receiver: targets[edge_id] is the sender. Of a part of
+        `split_graph` it is the edge itself, in the row of the sender: targets[edge_id] is the receiver. None where the
+        part does not know them: without `graphs`, and for other adjacencies than "edge" and "facet".
     offsets : ndarray of int64, (n_groups + 1,)
         Group g is the edges offsets[g] : offsets[g + 1]. Group 0 leads to owned entities that receive from owned ones
         only, and so can be worked on while ghosts are exchanged; group 1 to the other owned ones; group 1 + h to ghosts
@@ -85,7 +87,7 @@ def local_graph(
         entities receive along them has to be added up over the parts that have a copy. For cells and for
         adjacency="cell" the part needs a ghost layer; without one it knows the point graph's edges if `graphs="points"`
         was given to `split` or `partition`.
-        None: as many as the part has ghost layers.
+        None: as many as the part has ghost layers, of which there must be one.
     adjacency : str, optional
         As `point_graph` takes it ("edge" if left out, or "cell"), or `dual_graph` ("facet", or "point").
 
@@ -168,9 +170,7 @@ def keep_graphs(
 
 def as_graphs(graphs: str | Iterable[str]) -> tuple[str, ...]:
     """Return the entities whose graphs parts are to know, each once: "points", "cells" or both."""
-    if not isinstance(graphs, Iterable):
-        raise ArgumentError(f"graphs must be names, got {graphs!r}")
-    names = [graphs] if isinstance(graphs, str) else graphs
+    names = [graphs] if isinstance(graphs, str) else arguments.listed("graphs", graphs, "names")
     return tuple(dict.fromkeys(arguments.one_of("graphs", name, ADJACENCIES) for name in names))
 
 
@@ -208,7 +208,8 @@ class _Rows(NamedTuple):
 
 
 def _within(rows: _Rows, steps: int) -> LocalGraph:
-    return _as_graph(rows, _core.edges_within(*rows.for_core(), steps, arguments.threads(None)), steps)
+    farthest = min(steps, rows.entities.n_local + 1)
+    return _as_graph(rows, _core.edges_within(*rows.for_core(), farthest, arguments.threads(None)), steps)
 
 
 def _chosen(rows: _Rows, chosen: npt.NDArray[np.uint8]) -> LocalGraph:
@@ -276,6 +277,9 @@ def _of_subgraph(part: SubGraph, entity: str | None, steps: int | None, adjacenc
         raise ArgumentError(
             f"a part of split_graph has edges for 1 step or more, got steps=0, it has {part.layers} layers"
         )
+    check_offsets("offsets of the part", part.offsets, len(part.senders), least=0, error=ArgumentError)
+    if (len(part.offsets), len(part.edge_ids)) != (part.vertices.n_local + 1, len(part.senders)):
+        raise ArgumentError(f"the rows of part {part.part} do not fit its vertices and edges")
     edges = _within(_Rows(part.offsets, part.senders, part.vertices, part.offsets[:-1]), steps)
     assert edges.edge_ids is not None  # so far positions in the part's own rows, which go by edge id
     return replace(edges, edge_ids=frozen(part.edge_ids[edges.edge_ids]))
@@ -283,6 +287,11 @@ def _of_subgraph(part: SubGraph, entity: str | None, steps: int | None, adjacenc
 
 def _as_steps(steps: int | None, layers: int) -> int:
     if steps is None:
+        if layers == 0:
+            raise ArgumentError(
+                "a part without ghost layers carries no steps: cut with a layer, or give steps=0 for the edges that "
+                "the part owns, and add up what the copies of its entities receive"
+            )
         return layers
     steps = arguments.integer("steps", steps, low=0)
     if steps > layers:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from meshpart import arguments
 from meshpart.arrays import Array, Ids, flatten, frozen, same, starts, take_rows
 from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import ArgumentError
@@ -75,9 +76,7 @@ def merge(parts: Iterable[SubMesh]) -> Mesh:
 
 def _checked(parts: Iterable[SubMesh]) -> list[SubMesh]:
     """Return all parts of one decomposition, by number."""
-    if isinstance(parts, str) or not isinstance(parts, Iterable):
-        raise ArgumentError(f"merge takes a list of parts, got {type(parts).__name__}")
-    given = list(parts)
+    given = arguments.listed("parts", parts)
     if not given:
         raise ArgumentError("merge needs the parts of a mesh, got none")
     for place, part in enumerate(given):

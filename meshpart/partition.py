@@ -142,8 +142,9 @@ def partition(
 ) -> list[SubMesh]:
     """Cut a mesh into exactly `nparts` sub-meshes.
 
-    A part can be cut again: its owned cells are. The numbers of its parts, global ids and the like, are those of the
-    original mesh; what is `complete`, the ghosts and the graphs are those of its owned cells alone.
+    A part can be cut again, its owned cells are. Global ids and the like are then those of the original mesh, and all
+    else is that of a mesh of these cells alone: what is `complete`, the ghosts, the exchange, and who owns a point. So
+    a point on the cut between two parts has an owner among the parts of each.
 
     Parameters
     ----------
@@ -154,9 +155,12 @@ def partition(
         that share a point with these, and so on. More layers than the mesh has are no error.
     only : iterable of int, optional
         The parts to build, in this order; all of them otherwise.
+        That saves building the others; labels are those of the whole mesh, and each call computes them. Where many
+        processes want a part each, compute labels once and `split` along them.
     graphs : str, or iterable of str
         "points", "cells" or both: what each part is to know of the point graph or the dual graph of the whole mesh, so
         that `local_graph` gives edges their ids there and, of points, without a ghost layer, the edges that it owns.
+        Not for a part that is cut again, whose edges have no place in the graph of the original mesh.
 
     Returns
     -------
@@ -172,10 +176,10 @@ def partition(
     <SubMesh 1 of 2: 1 cells + 0 ghosts, 2 points + 2 ghosts>
     """
     cut = Cut.of(mesh)
-    layers = arguments.integer("ghost_layers", ghost_layers, low=0)
+    layers = arguments.integer("ghost_layers", ghost_layers, low=0, high=None)
     nparts = arguments.integer("nparts", nparts, low=1)
     chosen = arguments.chosen_parts(only, nparts)
-    wanted = as_graphs(graphs)
+    wanted = _wanted(graphs, cut)
     found = solve(
         cut.mesh,
         nparts,
@@ -238,11 +242,19 @@ def split(
         If the labels do not fit the mesh or are outside 0..nparts-1.
     """
     cut = Cut.of(mesh)
-    layers = arguments.integer("ghost_layers", ghost_layers, low=0)
+    layers = arguments.integer("ghost_layers", ghost_layers, low=0, high=None)
     given, nparts = as_labels(labels, cut.mesh.n_cells, nparts)
     made = Provenance("labels", nparts, __version__)
     chosen = arguments.chosen_parts(only, nparts)
-    return _built(cut, given, chosen, layers, as_graphs(graphs), made, arguments.threads(threads))
+    return _built(cut, given, chosen, layers, _wanted(graphs, cut), made, arguments.threads(threads))
+
+
+def _wanted(graphs: str | Iterable[str], cut: Cut) -> tuple[str, ...]:
+    """Return the entities whose graphs parts are to know."""
+    wanted = as_graphs(graphs)
+    if wanted and cut.origin is not None:
+        raise ArgumentError(f"graphs must be left out where a part is cut again, got {graphs!r}")
+    return wanted
 
 
 def _as_given(value: Any) -> Any:

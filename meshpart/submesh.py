@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.arrays import Array, Frozen, Ids, Labels, as_array, kept, pieces
+from meshpart.arrays import Array, Frozen, Ids, Labels, as_array, as_ids, kept, pieces
 from meshpart.balance import Repair
 from meshpart.errors import ArgumentError
 from meshpart.halo import HaloPlan
@@ -66,12 +66,45 @@ class IndexMap(Frozen):
     def __repr__(self) -> str:
         return f"<IndexMap: {self.n_owned} owned + {self.n_ghost} ghosts of {self.n_global}>"
 
+    def local_ids(self, global_ids: npt.ArrayLike) -> Ids:
+        """Return where global ids are in local order, -1 of those that are not here.
+
+        Parameters
+        ----------
+        global_ids : array_like of int
+
+        Returns
+        -------
+        local_ids : ndarray of int64, of the same shape
+
+        Examples
+        --------
+        >>> import meshpart
+        >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+        >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+        >>> part = meshpart.split(mesh, [0, 1])[1]
+        >>> part.points.global_ids, part.points.local_ids([4, 0, 5])
+        (array([2, 5, 1, 4]), array([ 3, -1,  1]))
+        """
+        wanted = as_ids("global_ids", global_ids, ArgumentError)
+        if self.n_local == 0:
+            return np.full(wanted.shape, -1)
+        places = self._by_global_id[np.searchsorted(self.global_ids, wanted, sorter=self._by_global_id) % self.n_local]
+        return np.where(self.global_ids[places] == wanted, places, -1)
+
+    @kept
+    def _by_global_id(self) -> Ids:
+        return np.argsort(self.global_ids, kind="stable")
+
     def owners(self, part: int) -> Labels:
         """Return the owner of every local entity, `part` of the owned ones: int32, (n_local,)."""
         return np.concatenate([np.full(self.n_owned, part, np.int32), self.ghost_owners])
 
     def layers(self) -> Labels:
-        """Return the layer of every local entity, 0 of the owned ones: int32, (n_local,)."""
+        """Return the layer of every local entity: int32, (n_local,).
+
+        It is 0 of the owned ones, and of the ghost points that are on owned cells.
+        """
         return np.concatenate([np.zeros(self.n_owned, np.int32), self.ghost_layers])
 
 
@@ -129,7 +162,8 @@ class SubMesh(Frozen):
     cell_halo, point_halo : HaloPlan
         Which rows the part exchanges with whom.
     run : str
-        The same for all parts of one decomposition, and for no other: a hash of the mesh, the labels and the layers.
+        The same for all parts of one decomposition, and for no other: a hash of the mesh's points and cells, the labels
+        and the layers.
     provenance : Provenance
     point_set_positions : mapping of str to ndarray of int64
         Which entries of the input's set the entries of this part's set are, so that their order is not lost.
@@ -147,7 +181,9 @@ class SubMesh(Frozen):
     Notes
     -----
     Local ids, of cells and of points, are positions in local order. The rows of several blocks, block after block, are
-    not in that order: `cell_rows`, `to_local` and `to_blocks` lead from one to the other.
+    not in that order: `cell_rows`, `to_local` and `to_blocks` lead from one to the other. So what `mesh` says of its
+    cells (`cell_points`, `kinds`, `cells_of_set`, `dual_graph(part.mesh)`) is block after block, and what the part says
+    (`cells`, `cell_halo`, `dual_graph(part)`, `local_graph`) is in local order.
     """
 
     part: int

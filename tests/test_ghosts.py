@@ -258,7 +258,7 @@ def test_parts_with_other_layers_are_of_another_run() -> None:
 # -- how many layers ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ghost_layers", [7, 99, 2**31 - 1, np.int64(12)])
+@pytest.mark.parametrize("ghost_layers", [7, 99, 2**31, 10**30, np.int64(12)])
 def test_more_layers_than_the_mesh_has_are_no_error(ghost_layers: int) -> None:
     # part {3} of 7: layers 2 4, 1 5, 0 6
     part = split(strip(7), [0, 0, 0, 1, 0, 0, 0], ghost_layers=ghost_layers)[1]
@@ -266,7 +266,7 @@ def test_more_layers_than_the_mesh_has_are_no_error(ghost_layers: int) -> None:
     assert part.ghost_layers == ghost_layers
 
 
-@pytest.mark.parametrize("ghost_layers", [-1, 1.0, True, "1", None, 2**31])
+@pytest.mark.parametrize("ghost_layers", [-1, 1.0, True, "1", None])
 def test_a_number_of_layers_that_is_none_is_refused(ghost_layers: Any) -> None:
     for cut in (
         lambda **options: split(strip(2), [0, 1], **options),

@@ -78,7 +78,7 @@ def check_part(part: SubGraph, graph: Rows, owners: list[int], layers: int) -> N
     assert part.offsets.tolist() == np.cumsum([0, *map(len, rows)]).tolist()
     assert part.edge_ids.tolist() == [e for row in rows for e in row]
     assert [order[sender] for sender in part.senders] == [edges[e][0] for row in rows for e in row]
-    assert [order[receiver] for receiver in part.receivers()] == [edges[e][1] for row in rows for e in row]
+    assert [order[receiver] for receiver in part.receivers] == [edges[e][1] for row in rows for e in row]
     dtypes = [array.dtype for array in (part.offsets, part.senders, part.edge_ids, vertices.global_ids)]
     assert dtypes == [np.int64] * 4
     assert (vertices.ghost_owners.dtype, vertices.ghost_layers.dtype) == (np.int32, np.int32)
@@ -174,10 +174,10 @@ def test_a_row_of_a_large_part_is_a_column_of_the_matrix() -> None:
     senders = np.repeat(np.arange(20_000), np.diff(offsets))
     for part in split_graph((offsets, targets), owners, layers=1):
         ids = part.vertices.global_ids
-        assert_array_equal(targets[part.edge_ids], ids[part.receivers()])
+        assert_array_equal(targets[part.edge_ids], ids[part.receivers])
         assert_array_equal(senders[part.edge_ids], ids[part.senders])
         assert_array_equal(np.sort(part.edge_ids), np.flatnonzero(owners[targets] == part.part))
-        assert np.all((np.diff(part.edge_ids) > 0) | (np.diff(part.receivers()) > 0))
+        assert np.all((np.diff(part.edge_ids) > 0) | (np.diff(part.receivers) > 0))
 
 
 def test_a_ring_in_one_direction() -> None:
@@ -250,7 +250,7 @@ def rows_that_differ(part: SubGraph, graph: Rows, step: Step, steps: int) -> Ids
     local = whole[part.vertices.global_ids]
     for _ in range(steps):
         whole = step(whole, senders, targets)
-        local = step(local, part.senders, part.receivers())
+        local = step(local, part.senders, part.receivers)
     return np.flatnonzero(local != whole[part.vertices.global_ids])
 
 

@@ -128,7 +128,7 @@ def test_a_matrix_that_was_spoilt_is_refused(name: str, values: list[int], messa
         ({"owners": [0, 0, 0, 10**6]}, "owners: vertex 3 of 4 has 1000000; nparts=1000001 allows"),
         ({"nparts": 0}, "nparts must be between 1 and 2147483647, got 0"),
         ({"nparts": 2.0}, "nparts must be an integer, got 2.0"),
-        ({"layers": -1}, "layers must be between 0 and 2147483647, got -1"),
+        ({"layers": -1}, "layers must be at least 0, got -1"),
         ({"layers": True}, "layers must be an integer, got True"),
         ({"layers": None}, "layers must be an integer, got None"),
         ({"only": [2]}, "only must be between 0 and 1, got 2"),

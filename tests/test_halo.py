@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -184,11 +185,48 @@ def test_parts_that_share_nothing_exchange_nothing() -> None:  # case 38
     assert [v.tolist() for v in exchange(parts, [[1], [2]], "cells")] == [[1], [2]]
 
 
-def test_the_entity_is_cells_unless_said_otherwise() -> None:
+def test_of_sub_meshes_the_entity_must_be_said() -> None:
     parts = split(quads(4, 4), QUARTERS, ghost_layers=1)
-    owned, local = owned_of(parts, "cells"), ids_of(parts, "cells")
-    assert same(exchange(parts, owned), exchange(parts, owned, "cells"))
-    assert same(reduce(parts, local), reduce(parts, local, "cells", "sum"))
+    for call in (lambda: exchange(parts, owned_of(parts, "cells")), lambda: reduce(parts, ids_of(parts, "cells"))):
+        with pytest.raises(ArgumentError, match='entity must be "cells" or "points", it was not given'):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"neighbours": []}, "the plan for the points of part 0 does not fit its map"),
+        ({"neighbours": [0]}, "the plan for the points of part 0 does not fit its map"),
+        ({"neighbours": [5]}, "the plans of parts 0 and 5 for points do not fit each other"),
+        ({"send_offsets": [0, 3]}, "the plan for the points of part 0 does not fit its map"),
+        ({"send_offsets": [1, 2]}, "the plan for the points of part 0 does not fit its map"),
+        ({"recv_offsets": [0, 1]}, "the plan for the points of part 0 does not fit its map"),
+        ({"send_indices": [1]}, "the plan for the points of part 0 does not fit its map"),
+        ({"send_indices": [1, -1]}, "the plan for the points of part 0 sends rows that the part does not own"),
+        ({"send_indices": [1, 4]}, "the plan for the points of part 0 sends rows that the part does not own"),
+        ({"send_offsets": [0, 1], "send_indices": [1]}, "the plans of parts 0 and 1 for points do not fit each other"),
+    ],
+)
+def test_plans_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
+    # part 0 sends its local points 1 and 3 of 4 to part 1, and receives nothing
+    parts = split(quads(2, 1), [0, 1])
+    plan = replace(parts[0].point_halo, **{name: np.array(value, np.int64) for name, value in change.items()})
+    parts[0] = replace(parts[0], point_halo=plan)
+    for function, values in ((exchange, owned_of(parts, "points")), (reduce, ids_of(parts, "points"))):
+        with pytest.raises(ArgumentError, match=message):
+            function(parts, values, "points")
+
+
+def test_what_is_no_list_of_parts_or_arrays_is_refused() -> None:
+    parts = split(quads(4, 4), QUARTERS)
+    for given_ in (parts[0], 3, np.array(1), "parts"):
+        with pytest.raises(ArgumentError, match="parts must be a list of parts, got"):
+            exchange(given_, [], "cells")
+    for values in (None, 1.0, np.array(1)):
+        with pytest.raises(ArgumentError, match="owned_values must be a list of arrays, got"):
+            exchange(parts, values, "cells")
+    with pytest.raises(ArgumentError, match=r"parts 1, 2, 3, .* and 2147483636 more missing"):
+        exchange(split(strip(1), [0], 2**31 - 1, only=[0]), [[1]], "cells")
 
 
 # -- on random meshes ---------------------------------------------------------------------------------------
@@ -339,9 +377,12 @@ def test_many_missing_parts_are_named_in_short() -> None:
 BAD_VALUES = {
     "too few arrays": (FOURS[:3], r"must hold an array for each of 4 parts, got 3"),
     "too many arrays": ([*FOURS, FOURS[0]], r"must hold an array for each of 4 parts, got 5"),
-    "a row too few": ([*FOURS[:2], np.zeros(3), FOURS[0]], r"of part 2 must have 4 rows, got the shape \(3,\)"),
-    "a row too many": ([np.zeros((5, 2))] * 4, r"of part 0 must have 4 rows, got the shape \(5, 2\)"),
-    "a number": ([*FOURS[:3], 0.0], r"of part 3 must have 4 rows, got the shape \(\)"),
+    "a row too few": (
+        [*FOURS[:2], np.zeros(3), FOURS[0]],
+        r"of part 2 must have n_\w+ = 4 rows, got the shape \(3,\)",
+    ),
+    "a row too many": ([np.zeros((5, 2))] * 4, r"of part 0 must have n_\w+ = 4 rows, got the shape \(5, 2\)"),
+    "a number": ([*FOURS[:3], 0.0], r"of part 3 must have n_\w+ = 4 rows, got the shape \(\)"),
     "dtypes": ([*FOURS[:3], np.zeros(4, "i4")], r"must have one dtype, got float64 of part 0 and int32 of part 3"),
     "shapes": (
         [*FOURS[:1], *[np.zeros((4, 2))] * 3],
@@ -360,19 +401,19 @@ def test_values_must_fit_the_parts_and_each_other(values: list[Any], message: st
 
 
 def test_a_message_names_the_part_and_not_its_place() -> None:
-    with pytest.raises(ArgumentError, match=r"of part 3 must have 4 rows, got the shape \(2,\)"):
+    with pytest.raises(ArgumentError, match=r"of part 3 must have n_\w+ = 4 rows, got the shape \(2,\)"):
         exchange(quarters()[::-1], [np.zeros(2), *FOURS[1:]], "cells")
 
 
 def test_values_of_ghosts_too_are_no_owned_values() -> None:
     parts = quarters()  # with 9 local points each
-    with pytest.raises(ArgumentError, match=r"owned_values of part 1 must have 6 rows, got the shape \(9,\)"):
+    with pytest.raises(ArgumentError, match=r"owned_values of part 1 must have n_owned = 6 rows, got the shape \(9,\)"):
         exchange(parts, [np.zeros(9)] * 4, "points")
-    with pytest.raises(ArgumentError, match=r"local_values of part 1 must have 9 rows, got the shape \(6,\)"):
+    with pytest.raises(ArgumentError, match=r"local_values of part 1 must have n_local = 9 rows, got the shape \(6,\)"):
         reduce(parts, [np.zeros(9), np.zeros(6), np.zeros(6), np.zeros(4)], "points")
 
 
-@pytest.mark.parametrize("entity", ["facets", "cell", "", None, 3, ["cells"]])
+@pytest.mark.parametrize("entity", ["facets", "cell", "", 3, ["cells"]])
 def test_an_entity_that_is_none_is_refused(entity: Any) -> None:
     for function in (exchange, reduce):
         with pytest.raises(ArgumentError, match="entity must be one of cells, points, vertices"):

@@ -82,13 +82,13 @@ def test_owned_edges_of_points_in_exact_numbers() -> None:
     # 0---1---2
     first, second = split(strip(2), [0, 1], graphs="points")
     assert first.points.global_ids.tolist() == [0, 1, 3, 4]
-    graph = local_graph(first)
+    graph = local_graph(first, steps=0)
     assert graph.offsets.tolist() == [0, 8, 8, 8]
     assert graph.senders.tolist() == [1, 2, 0, 3, 0, 3, 1, 2]
     assert graph.receivers.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert graph.edge_ids.tolist() == [0, 1, 2, 4, 7, 8, 9, 10]
     assert second.points.global_ids.tolist() == [2, 5, 1, 4]
-    graph = local_graph(second)
+    graph = local_graph(second, steps=0)
     assert graph.offsets.tolist() == [0, 0, 4, 6]
     assert graph.senders.tolist() == [2, 1, 0, 3, 0, 1]  # 1 5 2 4 2 5
     assert graph.receivers.tolist() == [0, 0, 1, 1, 2, 3]  # 2 2 5 5 1 4
@@ -146,7 +146,7 @@ def test_parts_without_ghost_layers_know_the_point_edges_that_they_own(mesh: Mes
     rows, owners = slow.rows_of(mesh, "points", "edge"), slow.owners_of(mesh, labels, "points")
     edges = slow.edge_owners(mesh, labels, "edge", rows)
     for part in split(mesh, labels, nparts, graphs="points"):
-        graph = local_graph(part)
+        graph = local_graph(part, steps=0)
         assert slow.seen(graph, part.points) == slow.owned(rows, owners, edges, part.part)
         assert (graph.n_owned, graph.n_local) == (part.points.n_owned, part.points.n_local)
 
@@ -329,14 +329,16 @@ def test_parts_without_ghost_layers_have_no_edges_but_the_kept_ones() -> None:
     plain = split(quads(4, 4), QUARTERS)[1]
     told = split(quads(4, 4), QUARTERS, graphs=BOTH)[1]
     with pytest.raises(ArgumentError, match='graphs="points" is given to split or partition'):
-        local_graph(plain)
+        local_graph(plain, steps=0)
     for part in (plain, told):
+        with pytest.raises(ArgumentError, match="a part without ghost layers carries no steps"):
+            local_graph(part)
         with pytest.raises(ArgumentError, match="got steps=1, the part has 0"):
             local_graph(part, steps=1)
         with pytest.raises(ArgumentError, match="steps=0 for cells joined by facet needs a ghost layer"):
-            local_graph(part, "cells")
+            local_graph(part, "cells", 0)
         with pytest.raises(ArgumentError, match="steps=0 for points joined by cell needs a ghost layer"):
-            local_graph(part, adjacency="cell")
+            local_graph(part, steps=0, adjacency="cell")
 
 
 @pytest.mark.parametrize("part", [quads(2, 2), None, "part"], ids=repr)
@@ -353,8 +355,12 @@ def test_names_of_graphs_are_checked() -> None:
         as_graphs("edges")
     with pytest.raises(ArgumentError, match="graphs must be one of points, cells, got 1"):
         as_graphs([1])  # type: ignore[list-item]
-    with pytest.raises(ArgumentError, match="graphs must be names, got 1"):
+    with pytest.raises(ArgumentError, match="graphs must be a list of names, got 1"):
         as_graphs(1)  # type: ignore[arg-type]
+    part = split(quads(2, 1), [0, 0])[0]
+    for call in (lambda: split(part, [0, 1], graphs="points"), lambda: partition(part, 2, graphs="cells")):
+        with pytest.raises(ArgumentError, match="graphs must be left out where a part is cut again"):
+            call()
     for call in (lambda: split(quads(1, 1), [0], graphs="edges"), lambda: partition(quads(1, 1), 1, graphs="edges")):
         with pytest.raises(ArgumentError, match="graphs must be one of points, cells, got 'edges'"):
             call()
