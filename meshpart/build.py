@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from meshpart import _core, carried
+from meshpart.arguments import LARGEST_INT32
 from meshpart.arrays import Array, Ids, Labels, frozen, pieces, restarted, row_positions, starts, trusted
 from meshpart.blocks import CellBlock
 from meshpart.carried import Places, per_block
@@ -52,7 +53,7 @@ def build_submeshes(
     -------
     parts : list of SubMesh, as many as `parts`
     """
-    layers = min(ghost_layers, mesh.n_cells)  # no cell is farther away
+    layers = min(ghost_layers, mesh.n_cells, LARGEST_INT32)  # no cell is farther away
     built = _core.build_parts(mesh.flat, labels, provenance.nparts, parts, layers, threads)
     n_parts = len(parts)
     cells = Places(built["cells"]["ids"], built["cells"]["offsets"], mesh.n_cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -201,7 +202,7 @@ class SubMesh(Frozen):
     cell_set_positions: Mapping[str, Sequence[Ids]]
     periodic: tuple[Periodic, ...]
     periodic_positions: tuple[Ids, ...]
-    row_starts: Mapping[str, Ids] = field(default_factory=dict)
+    row_starts: Mapping[str, Ids] = field(default_factory=lambda: MappingProxyType({}))
     owned_edges: LocalGraph | None = None
 
     def __repr__(self) -> str:
@@ -239,7 +240,7 @@ class SubMesh(Frozen):
         Returns
         -------
         values : ndarray, (n_local, ...)
-            Of the dtype that NumPy finds for all of them.
+            Of the dtype that NumPy finds for all that are not empty.
 
         Examples
         --------
@@ -265,7 +266,11 @@ class SubMesh(Frozen):
                 )
         if not arrays:
             return np.zeros(0)
-        values = np.empty((self.cells.n_local, *arrays[0].shape[1:]), np.result_type(*arrays))
+        try:  # an empty list for an empty block says nothing of the dtype
+            dtype = np.result_type(*([array.dtype for array in arrays if array.size] or arrays))
+        except TypeError as error:
+            raise ArgumentError(f"blocks have no dtype in common: {error}") from None
+        values = np.empty((self.cells.n_local, *arrays[0].shape[1:]), dtype)
         for array, rows in zip(arrays, self._rows_of_blocks, strict=True):
             values[rows] = array
         return values

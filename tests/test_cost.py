@@ -6,11 +6,12 @@ import gc
 import time
 import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from carrying import carrying
-from meshes import quads
+from meshes import fan, quads
 
 from meshpart import CellBlock, Mesh, SubMesh, split
 
@@ -81,12 +82,12 @@ def test_the_memory_of_splitting_does_not_grow_as_parts_times_mesh() -> None:
     assert peak_of_splitting(mesh, 1000) < peak_of_splitting(mesh, 10) + 1000 * 30_000
 
 
-def seconds_of_splitting(mesh: Mesh, nparts: int) -> float:
+def seconds_of_splitting(mesh: Mesh, nparts: int, **how: Any) -> float:
     """Return how long a processor works to split a mesh, the better of two tries."""
     labels, seconds = strips_of(mesh, nparts), []
     for _ in range(2):
         start = time.process_time()
-        split(mesh, labels, threads=1)
+        split(mesh, labels, threads=1, **how)
         seconds.append(time.process_time() - start)
     return min(seconds)
 
@@ -97,3 +98,32 @@ def test_the_time_of_splitting_does_not_grow_as_parts_times_mesh(make: Callable[
     large, small = make(n), make(4_000)
     together = seconds_of_splitting(large, 4) + seconds_of_splitting(small, 4_000)
     assert seconds_of_splitting(large, 4_000) < 2 * together
+
+
+@pytest.mark.parametrize("ghost_layers", [1, 2])
+def test_the_time_of_ghost_layers_does_not_grow_as_parts_times_mesh(ghost_layers: int) -> None:
+    # 10 000 rows of 100 quads: 2000 parts of 5 rows have 1 or 2 rows of ghosts on either side
+    large, small = quads(100, 10_000), quads(100, 100)
+    together = seconds_of_splitting(large, 4, ghost_layers=ghost_layers)
+    together += 100 * seconds_of_splitting(small, 20, ghost_layers=ghost_layers)
+    assert seconds_of_splitting(large, 2_000, ghost_layers=ghost_layers) < 2 * together
+
+
+def test_a_point_with_many_cells_costs_its_cells_and_not_their_square() -> None:
+    # with the square, 16 times as many cells on one point would cost 256 times as much
+    small, large = fan(4_000), fan(64_000)
+    assert seconds_of_splitting(large, 4, ghost_layers=1) < 64 * seconds_of_splitting(small, 4, ghost_layers=1)
+
+
+def test_one_part_on_a_point_with_many_cells_does_not_cost_what_all_parts_cost() -> None:
+    # each of 400 parts has all 8000 cells; the point is part 0's
+    mesh = fan(8_000)
+    alone = seconds_of_splitting(mesh, 400, ghost_layers=1, only=[1])
+    assert alone < seconds_of_splitting(mesh, 400, ghost_layers=1) / 20
+
+
+@pytest.mark.parametrize("ghost_layers", [0, 1, 2, 9])
+def test_one_part_of_many_costs_a_fraction_of_all(ghost_layers: int) -> None:
+    mesh = quads(500, 500)
+    alone = seconds_of_splitting(mesh, 1_000, ghost_layers=ghost_layers, only=[500])
+    assert alone < seconds_of_splitting(mesh, 1_000, ghost_layers=ghost_layers) / 2

@@ -362,6 +362,23 @@ def test_values_that_do_not_fit_the_blocks_are_refused(call: Any, message: str) 
         call(part)
 
 
+def test_an_empty_list_for_an_empty_block_says_nothing_of_the_dtype() -> None:
+    part = split(two_and_two(), [0, 0, 1, 1])[0]  # the triangles
+    assert part.to_local([np.array([2**53 + 1, 2]), []]).tolist() == [2**53 + 1, 2]
+    with pytest.raises(ArgumentError, match="blocks have no dtype in common"):
+        split(two_and_two(), [0, 1, 0, 1])[0].to_local([np.array(["2000-01-01"], "M8[D]"), [1.0]])
+
+
+def test_local_ids_are_where_global_ids_are() -> None:
+    # Q(2, 1), part 1 with a layer: points 2 5 | 0 1 3 4, cells 1 | 0
+    part = split(quads(2, 1), [0, 1], ghost_layers=1)[1]
+    assert part.points.local_ids([[4, 2], [0, 9]]).tolist() == [[5, 0], [2, -1]]
+    assert part.cells.local_ids(np.array([1, -1, 0], np.int8)).tolist() == [0, -1, 1]
+    assert split(quads(2, 1), [0, 0], 2)[1].cells.local_ids([0, 1]).tolist() == [-1, -1]
+    with pytest.raises(ArgumentError, match="global_ids must be integers"):
+        part.cells.local_ids([0.5])
+
+
 def test_a_part_as_a_meshio_mesh_has_ids_owners_layers_and_ghosts() -> None:
     # 3---4---5   part 1 owns cell 1 and the points 2 and 5; the input has data of the name of ours
     # | 0 | 1 |

@@ -1,15 +1,35 @@
 #include "layers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace meshpart {
+
+namespace {
+
+// Sorts ghosts that are sorted from each of `ends` to the next: neighbouring runs are merged, then these, and so on.
+template <class Id>
+void merge_runs(std::vector<Ghost<Id>>& ghosts, std::vector<index_t> ends) {
+    while (ends.size() > 2) {
+        std::vector<index_t> merged{0};
+        for (std::size_t i = 2; i < ends.size(); i += 2) {
+            std::ranges::inplace_merge(ghosts.begin() + ends[i - 2], ghosts.begin() + ends[i - 1],
+                                       ghosts.begin() + ends[i], {}, &Ghost<Id>::number);
+            merged.push_back(ends[i]);
+        }
+        if (ends.size() % 2 == 0) merged.push_back(ends.back());
+        ends = std::move(merged);
+    }
+}
+
+}  // namespace
 
 template <class Id>
 LayerSearch<Id>::LayerSearch(const Grouped<Id>& mesh)
     : mesh_(mesh), cell_marks_(mesh.rows.n_rows(), 0), point_marks_(mesh.on_points.n_rows(), 0) {}
 
 template <class Id>
-void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
+void LayerSearch<Id>::run(index_t holder, std::int32_t layers, bool asked) {
     begin_search();
     const index_t first_point = mesh_.point_starts[holder], last_point = mesh_.point_starts[holder + 1];
     const auto is_owned_point = [&](Id rank) {
@@ -30,11 +50,13 @@ void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
         const auto number = static_cast<index_t>(cell);
         return (number >= first_cell && number < last_cell) || cell_marks_[cell] == search_;
     };
+    std::vector<index_t> layer_ends{0};
     index_t begin = 0;
     for (std::int32_t layer = 1; layer <= layers && begin < std::ssize(met_); ++layer) {
         const index_t end = std::ssize(met_), first = std::ssize(cells_);
+        const bool near_alone = layer == layers && !asked;  // whatever the number of cells on a point
         for (index_t i = begin; i < end; ++i) {
-            for (const Id cell : mesh_.cells_on(met_[i])) {
+            for (const Id cell : near_alone ? mesh_.near_cells_on(met_[i]) : mesh_.cells_on(met_[i])) {
                 if (is_local(cell)) continue;
                 cell_marks_[cell] = search_;
                 cells_.push_back({cell, layer});
@@ -45,12 +67,14 @@ void LayerSearch<Id>::run(index_t holder, std::int32_t layers) {
         for_each_point_of(found, [&](Id rank) {
             if (!is_owned_point(rank)) meet(rank, layer);  // those are on owned cells, and have been met if shared
         });
+        layer_ends.push_back(std::ssize(cells_));
         begin = end;
     }
 
-    if (layers > 1) std::ranges::sort(cells_, {}, &Ghost<Id>::number);
+    merge_runs(cells_, layer_ends);
     std::ranges::sort(points_, {}, &Ghost<Id>::number);
     point_complete_.clear();
+    if (!asked) return;
     for (const auto& [rank, layer] : points_) {
         point_complete_.push_back(layer < layers || std::ranges::all_of(mesh_.cells_on(rank), is_local));
     }

@@ -26,7 +26,9 @@ class LayerSearch {
     explicit LayerSearch(const Grouped<Id>& mesh);
 
     // Finds the ghosts of a holder in so many layers.
-    void run(index_t holder, std::int32_t layers);
+    //
+    //   asked  whether the holder is one of the parts that matter; of another, what these do not own may be left out
+    void run(index_t holder, std::int32_t layers, bool asked);
 
     // The ghosts, by (owner, global id).
     std::span<const Ghost<Id>> cells() const { return cells_; }

@@ -41,7 +41,7 @@ Found<Id> search(const Grouped<Id>& mesh, std::span<const part_t> parts, std::in
     parallel_for(n, threads, 1, [&](index_t h, index_t, int worker) {
         auto& own = searches[worker];
         if (!own) own = std::make_unique<LayerSearch<Id>>(mesh);
-        own->run(h, layers);
+        own->run(h, layers, asked[h] != 0);
         found.cells[h] = kept(h, own->cells(), mesh.cell_starts);
         found.points[h] = kept(h, own->points(), mesh.point_starts);
         if (asked[h]) found.point_complete[h] = {own->point_complete().begin(), own->point_complete().end()};

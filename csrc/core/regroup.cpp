@@ -188,6 +188,28 @@ void rank_points(Grouped<Id>& grouped, std::span<const index_t> ids, std::span<c
     }
 }
 
+// Keeps of the cells on each point those near the parts that matter.
+template <class Id>
+void keep_near(Grouped<Id>& grouped, std::span<const part_t> parts) {
+    std::vector<std::uint8_t> is_near(grouped.rows.n_rows(), 0), is_owned(grouped.point_ids.size(), 0);
+    for (const part_t part : parts) {
+        const index_t h = std::ranges::lower_bound(grouped.holders, part) - grouped.holders.begin();
+        std::fill(is_near.begin() + grouped.cell_starts[h], is_near.begin() + grouped.cell_starts[h + 1], 1);
+        std::fill(is_owned.begin() + grouped.point_starts[h], is_owned.begin() + grouped.point_starts[h + 1], 1);
+    }
+    for (index_t cell = 0; cell < grouped.rows.n_rows(); ++cell) {
+        for (const Id rank : grouped.rows[cell]) is_near[cell] |= is_owned[rank];
+    }
+    auto& [offsets, entries] = grouped.near_on_points;
+    offsets.push_back(0);
+    for (index_t point = 0; point < grouped.on_points.n_rows(); ++point) {
+        for (const Id cell : grouped.on_points[point]) {
+            if (is_near[cell]) entries.push_back(cell);
+        }
+        offsets.push_back(std::ssize(entries));
+    }
+}
+
 }  // namespace
 
 template <class Id>
@@ -206,6 +228,7 @@ Grouped<Id> regroup(const MeshView& mesh, std::span<const part_t> labels, part_t
                                         threads, [&](index_t cell) { return result.rows[cell]; });
     const Vector<index_t> owners = find_holders_of_points(result, threads);
     rank_points<Id>(result, point_ids, owners, threads);
+    if (std::ssize(parts) < result.n_holders()) keep_near(result, parts);
     return result;
 }
 

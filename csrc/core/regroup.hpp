@@ -25,8 +25,12 @@ struct Grouped {
     Vector<std::uint8_t> is_shared;  // whether cells of several holders are on a point
     Vector<Id> points_by_rank;       // the number of each
 
+    // Where a few parts matter: of the cells on each point, those that they own or that have a point which they own.
+    Rows<Id> near_on_points;
+
     index_t n_holders() const { return std::ssize(holders); }
     std::span<const Id> cells_on(Id rank) const { return on_points[points_by_rank[rank]]; }
+    std::span<const Id> near_cells_on(Id rank) const { return near_on_points[points_by_rank[rank]]; }
 };
 
 // Groups a mesh by owner. A point belongs to the part that owns most of the cells on it, the lowest on a tie; to part 0
