@@ -2,6 +2,7 @@
 #include "core/parts.hpp"
 
 #include "convert.hpp"
+#include "entities.hpp"
 
 namespace meshpart::bindings {
 
@@ -16,22 +17,6 @@ void bind_invert(py::module_& m) {
             return py::make_tuple(array(std::move(rows.offsets)), array(std::move(rows.entries)));
         },
         py::arg("values").noconvert(), py::arg("count"));
-}
-
-py::dict as_dict(Entities&& entities, Vector<std::uint8_t>&& complete) {
-    py::dict result;
-    result["offsets"] = array(std::move(entities.ids.offsets));
-    result["ids"] = array(std::move(entities.ids.entries));
-    result["n_owned"] = array(std::move(entities.n_owned));
-    result["ghost_owners"] = array(std::move(entities.ghost_owners));
-    result["ghost_layers"] = array(std::move(entities.ghost_layers));
-    result["complete"] = array(std::move(complete));
-    result["neighbour_offsets"] = array(std::move(entities.plans.neighbours.offsets));
-    result["neighbours"] = array(std::move(entities.plans.neighbours.entries));
-    result["send_offsets"] = array(std::move(entities.plans.send_offsets));
-    result["send_indices"] = array(std::move(entities.plans.send_indices));
-    result["receive_counts"] = array(std::move(entities.plans.receive_counts));
-    return result;
 }
 
 }  // namespace

@@ -4,18 +4,12 @@
 #include <span>
 #include <vector>
 
+#include "local_order.hpp"
 #include "regroup.hpp"
 #include "types.hpp"
 #include "vector.hpp"
 
 namespace meshpart {
-
-// A local copy of an entity that another part owns.
-template <class Id>
-struct Ghost {
-    Id number;           // of a cell; of a point, its rank
-    std::int32_t layer;  // of a cell, its distance from the owned cells; of a point, the least of a local cell on it
-};
 
 // A breadth-first search over shared points. It visits each point that it meets once, so that a part costs its
 // incidences, whatever the number of cells on a point. Marks carry the number of the search, so that they are wiped out
@@ -30,7 +24,8 @@ class LayerSearch {
     //   asked  whether the holder is one of the parts that matter; of another, what these do not own may be left out
     void run(index_t holder, std::int32_t layers, bool asked);
 
-    // The ghosts, by (owner, global id).
+    // The ghosts, by number or rank. The layer of a cell is its distance from the owned cells; that of a point, the
+    // least of a local cell on it.
     std::span<const Ghost<Id>> cells() const { return cells_; }
     std::span<const Ghost<Id>> points() const { return points_; }
 

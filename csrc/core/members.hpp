@@ -1,23 +1,13 @@
-// Who is in each part of a decomposition, in local order, and who sends what to whom.
+// The cells and points of each part of a decomposition.
 #pragma once
 
 #include <span>
 
-#include "csr.hpp"
-#include "halo_plans.hpp"
+#include "local_order.hpp"
 #include "regroup.hpp"
 #include "types.hpp"
 
 namespace meshpart {
-
-// The cells or the points of several parts, one part after another.
-struct Entities {
-    Csr ids;                            // row i: global ids of parts[i], owned ascending, then ghosts by (owner, id)
-    Vector<index_t> n_owned;            // (n_parts)
-    Vector<part_t> ghost_owners;        // of the ghosts of all parts
-    Vector<std::int32_t> ghost_layers;  // as ghost_owners
-    HaloPlans plans;
-};
 
 template <class Id>
 struct Members {
