@@ -48,14 +48,7 @@ def kahip(graph: _Graph, nparts: int, imbalance: float, seed: int, mode: int, he
 def require_kahip_can_number(n_vertices: int, n_entries: int) -> None: ...
 def point_graph(mesh: _Flat, edges: _Outline, threads: int) -> tuple[_Ids, _Ids]: ...
 def graph_parts(
-    offsets: _Ids,
-    targets: _Ids,
-    owners: _Labels,
-    owned_offsets: _Ids,
-    owned: _Ids,
-    parts: _Labels,
-    layers: int,
-    threads: int,
+    offsets: _Ids, targets: _Ids, owned_offsets: _Ids, owned: _Ids, parts: _Labels, layers: int, threads: int
 ) -> dict[str, Any]: ...
 def renumbered(offsets: _Ids, targets: _Ids, numbers: _Ids, threads: int) -> tuple[_Ids, _Ids]: ...
 def edges_within(

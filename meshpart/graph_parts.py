@@ -150,9 +150,8 @@ def split_graph(
 
     parts, places = np.unique(chosen, return_inverse=True)
     owned = _core.invert(given, nparts)
-    built = _core.graph_parts(
-        offsets, targets, given, *owned, parts, min(layers, len(given), arguments.LARGEST_INT32), workers
-    )
+    farthest = min(layers, len(given), arguments.LARGEST_INT32)  # no vertex is farther away
+    built = _core.graph_parts(offsets, targets, *owned, parts, farthest, workers)
     run = fingerprint_of("graph", offsets, targets, given, nparts, layers)
     columns = _columns(built, parts, len(given))
     own = [SubGraph(part, nparts, layers, vertices, halo, run, *edges) for part, vertices, halo, *edges in columns]

@@ -15,7 +15,7 @@ namespace {
 
 // First into blocks of targets that fit a cache, then each block by counting, which keeps the order of the edges.
 template <class Id>
-InEdges turned_round(CsrView graph, int threads) {
+InEdges turned_round(CsrView graph, std::span<const index_t> names, int threads) {
     struct Edge {
         Id target, sender, number;
     };
@@ -24,11 +24,12 @@ InEdges turned_round(CsrView graph, int threads) {
     const int shift = std::max(0, row_bits - bucket_bits(n_edges));
     const index_t n_blocks = (n >> shift) + 1;
     const auto blocks = distribute<Edge>(n, 4096, n_blocks, threads, [&](index_t begin, index_t end, auto&& put) {
-        for (index_t sender = begin; sender < end; ++sender) {
-            for (index_t number = graph.offsets[sender]; number < graph.offsets[sender + 1]; ++number) {
+        for (index_t vertex = begin; vertex < end; ++vertex) {
+            const auto sender = static_cast<Id>(names[vertex]);
+            for (index_t number = graph.offsets[vertex]; number < graph.offsets[vertex + 1]; ++number) {
                 const index_t target = graph.entries[number];
                 require_in_range(target, n);
-                put(target >> shift, {static_cast<Id>(target), static_cast<Id>(sender), static_cast<Id>(number)});
+                put(target >> shift, {static_cast<Id>(target), sender, static_cast<Id>(number)});
             }
         }
     });
@@ -55,10 +56,10 @@ InEdges turned_round(CsrView graph, int threads) {
 
 }  // namespace
 
-InEdges in_edges(CsrView graph, int threads) {
+InEdges in_edges(CsrView graph, std::span<const index_t> names, int threads) {
     constexpr index_t most = std::numeric_limits<std::int32_t>::max();
-    return graph.n_rows() < most && std::ssize(graph.entries) < most ? turned_round<std::int32_t>(graph, threads)
-                                                                     : turned_round<index_t>(graph, threads);
+    return graph.n_rows() < most && std::ssize(graph.entries) < most ? turned_round<std::int32_t>(graph, names, threads)
+                                                                     : turned_round<index_t>(graph, names, threads);
 }
 
 }  // namespace meshpart

@@ -10,7 +10,7 @@ namespace meshpart {
 // ascending number. An edge's number is its position among the entries of the graph.
 struct InEdges {
     Vector<index_t> offsets;  // (n_vertices + 1)
-    Vector<index_t> senders;  // (n_edges): where each edge comes from
+    Vector<index_t> senders;  // (n_edges): the name of where each edge comes from
     Vector<index_t> edges;    // (n_edges): its number
 
     index_t n_vertices() const { return std::ssize(offsets) - 1; }
@@ -20,6 +20,7 @@ struct InEdges {
 // Turns the rows of a graph round; loops and parallel edges stay.
 //
 //   graph  row v: the targets of the edges that leave v, in 0..n_vertices-1, or throws std::out_of_range
-InEdges in_edges(CsrView graph, int threads);
+//   names  (n_vertices): what each vertex is called as a sender
+InEdges in_edges(CsrView graph, std::span<const index_t> names, int threads);
 
 }  // namespace meshpart

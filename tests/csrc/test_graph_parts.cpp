@@ -25,7 +25,7 @@ struct Digraph {
 
 GraphParts built(const Digraph& graph, part_t nparts, const Parts& parts, std::int32_t layers, int threads = 2) {
     const Csr owned = invert(std::span(graph.owners), nparts);
-    return graph_parts({graph.offsets, graph.targets}, graph.owners, owned.view(), parts, layers, threads);
+    return graph_parts({graph.offsets, graph.targets}, owned.view(), parts, layers, threads);
 }
 
 Digraph random_digraph(Random& random, part_t nparts) {
@@ -69,19 +69,19 @@ TEST_CASE("a ring in one direction, cut in two") {
     // 0 -> 1 -> 2 -> 3 -> 0
     const Digraph ring{{0, 1, 2, 3, 4}, {1, 2, 3, 0}, {0, 0, 1, 1}};
     const GraphParts parts = built(ring, 2, {0, 1}, 1);
-    CHECK(plain(parts.vertices.offsets) == Ids{0, 3, 6});
-    CHECK(plain(parts.vertices.entries) == Ids{0, 1, 3, 2, 3, 1});
-    CHECK(plain(parts.n_owned) == Ids{2, 2});
-    CHECK(plain(parts.ghost_owners) == Parts{1, 0});
-    CHECK(plain(parts.ghost_layers) == Parts{1, 1});
+    CHECK(plain(parts.vertices.ids.offsets) == Ids{0, 3, 6});
+    CHECK(plain(parts.vertices.ids.entries) == Ids{0, 1, 3, 2, 3, 1});
+    CHECK(plain(parts.vertices.n_owned) == Ids{2, 2});
+    CHECK(plain(parts.vertices.ghost_owners) == Parts{1, 0});
+    CHECK(plain(parts.vertices.ghost_layers) == Parts{1, 1});
     CHECK(plain(parts.complete) == std::vector<std::uint8_t>{1, 1, 0, 1, 1, 0});
     CHECK(plain(parts.row_offsets) == Ids{0, 1, 2, 2, 0, 1, 2, 2});
     CHECK(plain(parts.edge_offsets) == Ids{0, 2, 4});
     CHECK(plain(parts.senders) == Ids{2, 0, 2, 0});
     CHECK(plain(parts.edge_ids) == Ids{3, 0, 1, 2});
-    CHECK(plain(parts.halos.neighbours.entries) == Ids{1, 0});
-    CHECK(plain(parts.halos.send_indices) == Ids{1, 1});
-    CHECK(plain(parts.halos.receive_counts) == Ids{1, 1});
+    CHECK(plain(parts.vertices.plans.neighbours.entries) == Ids{1, 0});
+    CHECK(plain(parts.vertices.plans.send_indices) == Ids{1, 1});
+    CHECK(plain(parts.vertices.plans.receive_counts) == Ids{1, 1});
 }
 
 TEST_CASE("layers follow edges backwards, and rows of all but the last are complete") {
@@ -96,16 +96,16 @@ TEST_CASE("layers follow edges backwards, and rows of all but the last are compl
         index_t first_ghost = 0;
         for (part_t part = 0; part < nparts; ++part) {
             const auto expected = layers_of(graph, part, layers);
-            const index_t first = parts.vertices.offsets[part];
-            const auto local = parts.vertices.view()[part];
+            const index_t first = parts.vertices.ids.offsets[part];
+            const auto local = parts.vertices.ids.view()[part];
             const index_t n_owned = std::ssize(expected[0]);
-            CHECK(parts.n_owned[part] == n_owned);
+            CHECK(parts.vertices.n_owned[part] == n_owned);
             std::vector<std::set<index_t>> found(layers + 1);
             for (index_t v = 0; v < std::ssize(local); ++v) {
                 const index_t ghost = first_ghost + v - n_owned;
-                const std::int32_t layer = v < n_owned ? 0 : parts.ghost_layers[ghost];
+                const std::int32_t layer = v < n_owned ? 0 : parts.vertices.ghost_layers[ghost];
                 found[layer].insert(local[v]);
-                CHECK(graph.owners[local[v]] == (v < n_owned ? part : parts.ghost_owners[ghost]));
+                CHECK(graph.owners[local[v]] == (v < n_owned ? part : parts.vertices.ghost_owners[ghost]));
                 const index_t begin = parts.row_offsets[first + part + v],
                               end = parts.row_offsets[first + part + v + 1];
                 const auto into = std::ranges::count(graph.targets, local[v]);
@@ -135,13 +135,17 @@ TEST_CASE("some parts are the same as among all") {
         const GraphParts some = built(graph, 6, wanted, layers);
         for (index_t i = 0; i < 2; ++i) {
             const part_t part = wanted[i];
-            CHECK(plain(some.vertices.view()[i]) == plain(all.vertices.view()[part]));
-            CHECK(plain(some.halos.neighbours.view()[i]) == plain(all.halos.neighbours.view()[part]));
-            const index_t own = some.halos.neighbours.offsets[i], end = some.halos.neighbours.offsets[i + 1];
-            const index_t its = all.halos.neighbours.offsets[part];
-            CHECK(slice(some.halos.receive_counts, own, end) == slice(all.halos.receive_counts, its, its + end - own));
-            CHECK(slice(some.halos.send_indices, some.halos.send_offsets[own], some.halos.send_offsets[end]) ==
-                  slice(all.halos.send_indices, all.halos.send_offsets[its], all.halos.send_offsets[its + end - own]));
+            CHECK(plain(some.vertices.ids.view()[i]) == plain(all.vertices.ids.view()[part]));
+            CHECK(plain(some.vertices.plans.neighbours.view()[i]) == plain(all.vertices.plans.neighbours.view()[part]));
+            const index_t own = some.vertices.plans.neighbours.offsets[i],
+                          end = some.vertices.plans.neighbours.offsets[i + 1];
+            const index_t its = all.vertices.plans.neighbours.offsets[part];
+            CHECK(slice(some.vertices.plans.receive_counts, own, end) ==
+                  slice(all.vertices.plans.receive_counts, its, its + end - own));
+            CHECK(slice(some.vertices.plans.send_indices, some.vertices.plans.send_offsets[own],
+                        some.vertices.plans.send_offsets[end]) ==
+                  slice(all.vertices.plans.send_indices, all.vertices.plans.send_offsets[its],
+                        all.vertices.plans.send_offsets[its + end - own]));
         }
     }
 }
@@ -150,4 +154,12 @@ TEST_CASE("a target that no vertex is throws") {
     for (const index_t wrong : {index_t{2}, index_t{-1}}) {
         CHECK_THROWS_AS(built({{0, 1, 2}, {1, wrong}, {0, 1}}, 2, {0, 1}, 1), std::out_of_range);
     }
+}
+
+TEST_CASE("vertices without an owner, and owned ones that there are not, throw") {
+    const Ids offsets{0, 1, 1}, targets{1}, one{0}, wrong{0, 2};
+    const Parts all{0};
+    const Ids ends_of_one{0, 1}, ends_of_two{0, 2};
+    CHECK_THROWS_AS(graph_parts({offsets, targets}, {ends_of_one, one}, all, 1, 1), std::invalid_argument);
+    CHECK_THROWS_AS(graph_parts({offsets, targets}, {ends_of_two, wrong}, all, 1, 1), std::out_of_range);
 }

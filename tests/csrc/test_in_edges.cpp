@@ -1,6 +1,7 @@
 // Edges by where they lead to.
 #include <doctest/doctest.h>
 
+#include <numeric>
 #include <stdexcept>
 
 #include "compare.hpp"
@@ -12,6 +13,17 @@ using namespace meshpart::testing;
 
 using Ids = std::vector<index_t>;
 
+namespace {
+
+// With each sender called by its id.
+InEdges in_edges(CsrView graph, int threads) {
+    Ids names(graph.n_rows());
+    std::iota(names.begin(), names.end(), 0);
+    return meshpart::in_edges(graph, names, threads);
+}
+
+}  // namespace
+
 TEST_CASE("a small graph with a loop and parallel edges") {
     // 0 -> 2, 0 -> 2, 0 -> 0; 1 -> 0; 2 -> nothing
     const Ids offsets{0, 3, 4, 4}, targets{2, 2, 0, 0};
@@ -21,6 +33,14 @@ TEST_CASE("a small graph with a loop and parallel edges") {
     CHECK(plain(in.senders) == Ids{0, 1, 0, 0});
     CHECK(in.n_vertices() == 3);
     CHECK(in.count(2) == 2);
+}
+
+TEST_CASE("senders are called by their names, rows stay where they are") {
+    const Ids offsets{0, 3, 4, 4}, targets{2, 2, 0, 0}, names{7, 5, 6};
+    const InEdges in = in_edges({offsets, targets}, names, 1);
+    CHECK(plain(in.offsets) == Ids{0, 2, 2, 4});
+    CHECK(plain(in.edges) == Ids{2, 3, 0, 1});
+    CHECK(plain(in.senders) == Ids{7, 5, 7, 7});
 }
 
 TEST_CASE("a graph without vertices has no edges") {
