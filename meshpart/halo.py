@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +13,13 @@ import numpy.typing as npt
 from meshpart import arguments
 from meshpart.arrays import Array, Frozen, Ids, Labels, as_array
 from meshpart.errors import ArgumentError
+from meshpart.whole import Part, check_all_there
 
 if TYPE_CHECKING:
     from meshpart.submesh import IndexMap
 
 # By entity, what a part calls its map and its plan.
 ENTITIES = {"cells": ("cells", "cell_halo"), "points": ("points", "point_halo"), "vertices": ("vertices", "halo")}
-
-MOST_NAMED = 10  # part numbers in a message
 
 OPERATIONS: dict[str, Callable[..., Any]] = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
@@ -56,22 +54,6 @@ class HaloPlan(Frozen):
             f"<HaloPlan: {len(self.neighbours)} neighbours, "
             f"{len(self.send_indices)} rows sent, {int(self.recv_offsets[-1])} received>"
         )
-
-
-class Part(Protocol):
-    """A SubMesh or a SubGraph."""
-
-    @property
-    def part(self) -> int:
-        """Which part it is."""
-
-    @property
-    def nparts(self) -> int:
-        """Of how many."""
-
-    @property
-    def run(self) -> str:
-        """The same for all parts of one decomposition, and for no other."""
 
 
 def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entity: str | None = None) -> list[Array]:
@@ -266,31 +248,6 @@ def _check_plans(sides: Sequence[_Side], entity: str) -> None:
             expected = None if other is None else other.n_received_from(part)
             if expected != bounds[0][place + 1] - bounds[0][place]:
                 raise ArgumentError(f"the plans of parts {part} and {neighbour} for {entity} do not fit each other")
-
-
-def check_all_there(parts: Sequence[Part]) -> None:
-    """Refuse what is not every part of one decomposition, once."""
-    if not parts:
-        raise ArgumentError("parts is empty, it must hold all parts of a decomposition")
-    first = parts[0]
-    for given in parts:
-        if given.run != first.run:
-            raise ArgumentError(f"parts {first.part} and {given.part} in parts come from different decompositions")
-    counts = Counter(given.part for given in parts)
-    doubled = sorted(part for part, count in counts.items() if count > 1)
-    if doubled:
-        named = _named(doubled, len(doubled))
-        raise ArgumentError(f"parts must hold each of {first.nparts} parts once, got {named} more than once")
-    if len(counts) < first.nparts:
-        missing = (part for part in range(first.nparts) if part not in counts)
-        named = _named(missing, first.nparts - len(counts))
-        raise ArgumentError(f"parts must hold all {first.nparts} parts of a decomposition, {named} missing")
-
-
-def _named(numbers: Iterable[int], count: int) -> str:
-    """Return so many part numbers as a message names them, the first ones where they are many."""
-    more = f" and {count - MOST_NAMED} more" if count > MOST_NAMED else ""
-    return ("part " if count == 1 else "parts ") + ", ".join(map(str, islice(numbers, MOST_NAMED))) + more
 
 
 def _values(what: str, values: Sequence[npt.ArrayLike], sides: Sequence[_Side], lengths: Sequence[int]) -> list[Array]:

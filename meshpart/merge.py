@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import ArgumentError
 from meshpart.mesh import Mesh, Periodic
 from meshpart.submesh import IndexMap, SubMesh
-
-NAMED = 5  # how many numbers of a long list a message names
+from meshpart.whole import check_all_there, listed
 
 
 def merge(parts: Iterable[SubMesh]) -> Mesh:
@@ -77,19 +75,10 @@ def merge(parts: Iterable[SubMesh]) -> Mesh:
 def _checked(parts: Iterable[SubMesh]) -> list[SubMesh]:
     """Return all parts of one decomposition, by number."""
     given = arguments.listed("parts", parts)
-    if not given:
-        raise ArgumentError("merge needs the parts of a mesh, got none")
     for place, part in enumerate(given):
         if not isinstance(part, SubMesh):
             raise ArgumentError(f"parts[{place}] must be a SubMesh, got {type(part).__name__}")
-    first = given[0]
-    for part in given:
-        if (part.run, part.nparts) != (first.run, first.nparts):
-            raise ArgumentError(
-                f"parts {first.part} of {first.nparts} and {part.part} of {part.nparts} are of different "
-                f"decompositions: their runs are {first.run} and {part.run}"
-            )
-    _require_each_once([part.part for part in given], first.nparts)
+    check_all_there(given)
     given.sort(key=lambda part: part.part)
     for part in given:
         _require_alike(given[0], part)
@@ -99,28 +88,6 @@ def _checked(parts: Iterable[SubMesh]) -> list[SubMesh]:
             hint = " (parts of a part make up no mesh)" if n_owned < maps[0].n_global else ""
             raise ArgumentError(f"the parts own {n_owned} {kind}, the mesh has {maps[0].n_global}{hint}")
     return given
-
-
-def _require_each_once(numbers: list[int], nparts: int) -> None:
-    there = set(numbers)
-    for number in sorted(there):
-        if not 0 <= number < nparts:
-            raise ArgumentError(f"there is no part {number} of {nparts}")
-    if len(there) < len(numbers):
-        doubled = sorted(number for number, times in Counter(numbers).items() if times > 1)
-        raise ArgumentError(f"{_listed(doubled, len(doubled))} given more than once")
-    if len(there) < nparts:
-        missing = (number for number in range(nparts) if number not in there)
-        raise ArgumentError(f"{_listed(missing, nparts - len(there), f' of {nparts}')} missing")
-
-
-def _listed(numbers: Iterable[int], count: int, of: str = "") -> str:
-    """Return "part 3 is" or "parts 2, 5 and 7 are", and of many the first and how many more."""
-    named = [str(number) for number in islice(numbers, min(count, NAMED))]
-    if count == 1:
-        return f"part {named[0]}{of} is"
-    *most, last = [*named, f"{count - NAMED} more"] if count > NAMED else named
-    return f"parts {', '.join(most)} and {last}{of} are"
 
 
 def _require_alike(first: SubMesh, part: SubMesh) -> None:
@@ -261,7 +228,7 @@ def _named(parts: list[SubMesh], field: str) -> Iterator[tuple[str, str, list[An
         lacking = [part.part for part, mapping in zip(parts, held, strict=True) if name not in mapping]
         if lacking:
             there = next(part.part for part, mapping in zip(parts, held, strict=True) if name in mapping)
-            raise ArgumentError(f"{what}: {_listed(lacking, len(lacking))} without it, part {there} has it")
+            raise ArgumentError(f"{what}: {listed(lacking, len(lacking))} without it, part {there} has it")
         yield name, what, [mapping[name] for mapping in held]
 
 

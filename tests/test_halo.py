@@ -225,7 +225,7 @@ def test_what_is_no_list_of_parts_or_arrays_is_refused() -> None:
     for values in (None, 1.0, np.array(1)):
         with pytest.raises(ArgumentError, match="owned_values must be a list of arrays, got"):
             exchange(parts, values, "cells")
-    with pytest.raises(ArgumentError, match=r"parts 1, 2, 3, .* and 2147483636 more missing"):
+    with pytest.raises(ArgumentError, match="parts 1, 2, 3, 4, 5 and 2147483641 more of 2147483647 are missing"):
         exchange(split(strip(1), [0], 2**31 - 1, only=[0]), [[1]], "cells")
 
 
@@ -341,11 +341,11 @@ FOURS = [np.zeros(4)] * 4
 
 BAD_PARTS = {
     "none": ([], r"parts is empty, it must hold all parts of a decomposition"),
-    "one missing": ([0, 1, 3], r"all 4 parts of a decomposition, part 2 missing"),
-    "two missing": ([1, 2], r"all 4 parts of a decomposition, parts 0, 3 missing"),
-    "one twice": ([0, 1, 2, 3, 1], r"each of 4 parts once, got part 1 more than once"),
-    "one for another": ([0, 1, 1, 3], r"each of 4 parts once, got part 1 more than once"),
-    "two twice": ([3, 0, 0, 1, 2, 3], r"each of 4 parts once, got parts 0, 3 more than once"),
+    "one missing": ([0, 1, 3], r"part 2 of 4 is missing"),
+    "two missing": ([1, 2], r"parts 0 and 3 of 4 are missing"),
+    "one twice": ([0, 1, 2, 3, 1], r"part 1 is given more than once"),
+    "one for another": ([0, 1, 1, 3], r"part 1 is given more than once"),
+    "two twice": ([3, 0, 0, 1, 2, 3], r"parts 0 and 3 are given more than once"),
 }
 
 
@@ -364,13 +364,13 @@ def test_parts_must_all_be_there_once(numbers: list[int], message: str) -> None:
 )
 def test_parts_of_several_decompositions_are_refused(others: list[SubMesh]) -> None:
     for function in (exchange, reduce):
-        with pytest.raises(ArgumentError, match=r"parts 3 and 2 .* different decompositions"):
+        with pytest.raises(ArgumentError, match="parts 3 of 4 and 2 of 4 are of different decompositions"):
             function([quarters()[3], quarters()[1], others[2], others[0]], FOURS, "cells")
 
 
 def test_many_missing_parts_are_named_in_short() -> None:
     parts = split(strip(50), np.arange(50))
-    with pytest.raises(ArgumentError, match=r"all 50 .*, parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 39 more missing"):
+    with pytest.raises(ArgumentError, match="parts 1, 2, 3, 4, 5 and 44 more of 50 are missing"):
         exchange(parts[:1], [[0]], "cells")
 
 

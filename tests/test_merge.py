@@ -230,7 +230,7 @@ def refused(parts: Any, message: str) -> None:
 
 def test_something_else_than_parts_is_refused() -> None:
     part = split(strip(2), [0, 0])[0]
-    refused([], "merge needs the parts of a mesh, got none")
+    refused([], "parts is empty, it must hold all parts of a decomposition")
     refused(part, "parts must be a list of parts, got <SubMesh 0 of 1")
     refused("parts", "parts must be a list of parts, got 'parts'")
     refused([part, part.mesh], "parts[1] must be a SubMesh, got Mesh")
