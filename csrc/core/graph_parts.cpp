@@ -57,7 +57,7 @@ Vector<index_t> numbers_of(CsrView owned, index_t n_vertices) {
 // A directed graph whose vertices are numbered by (owner, id).
 struct NumberedGraph {
     CsrView rows;  // the targets' ids, by id
-    Group vertices;
+    Numbering vertices;
     Vector<index_t> numbers;  // by id
     InEdges in;               // the senders' numbers, by id
 

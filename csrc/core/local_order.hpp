@@ -21,7 +21,7 @@ struct Entities {
 
 // Entities numbered by (owner, global id): what belongs together lies together, and ghosts by number are in local
 // order.
-struct Group {
+struct Numbering {
     std::span<const part_t> holders;  // the parts that may own something here, ascending
     std::span<const index_t> starts;  // (n_holders + 1): holder h owns the numbers from starts[h] on
     std::span<const index_t> ids;     // global ids, by number
@@ -47,7 +47,7 @@ using GhostLists = std::vector<std::vector<Ghost<Id>>>;  // of each holder, by n
 //
 // Costs what the holders hold.
 template <class Id>
-Entities in_local_order(const Group& group, const GhostLists<Id>& ghosts, std::span<const part_t> parts, int threads,
-                        Vector<Id>& numbers);
+Entities in_local_order(const Numbering& numbering, const GhostLists<Id>& ghosts, std::span<const part_t> parts,
+                        int threads, Vector<Id>& numbers);
 
 }  // namespace meshpart
