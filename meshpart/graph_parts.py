@@ -149,13 +149,28 @@ def split_graph(
     _check_targets(offsets, targets, workers)
 
     parts, places = np.unique(chosen, return_inverse=True)
-    owned = _core.invert(given, nparts)
+    there = _those_there(given, nparts, parts)
+    owned = _core.invert(_numbers(there, given), len(there))
     farthest = min(layers, len(given), arguments.LARGEST_INT32)  # no vertex is farther away
-    built = _core.graph_parts(offsets, targets, *owned, parts, farthest, workers)
+    built = _core.graph_parts(offsets, targets, *owned, _numbers(there, parts), farthest, workers)
+    for name in ("ghost_owners", "neighbours"):
+        built["vertices"][name] = there[built["vertices"][name]]
     run = fingerprint_of("graph", offsets, targets, given, nparts, layers)
     columns = _columns(built, parts, len(given))
     own = [SubGraph(part, nparts, layers, vertices, halo, run, *edges) for part, vertices, halo, *edges in columns]
     return [own[place] for place in places.tolist()]
+
+
+def _those_there(owners: Labels, nparts: int, parts: Labels) -> Labels:
+    """Return all parts, or where they are many, those that own something or are wanted; ascending."""
+    if nparts <= len(owners) + len(parts):
+        return np.arange(nparts, dtype=np.int32)
+    return np.unique(np.concatenate([owners, parts]))
+
+
+def _numbers(there: Labels, parts: Labels) -> Labels:
+    """Return where parts are among those that are there."""
+    return parts if len(there) == 0 or len(there) == there[-1] + 1 else np.searchsorted(there, parts).astype(np.int32)
 
 
 def _rows_of(graph: Any) -> tuple[Ids, Ids]:

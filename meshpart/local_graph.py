@@ -68,7 +68,12 @@ class LocalGraph(Frozen):
 
 
 def local_graph(
-    part: SubMesh | SubGraph, entity: str | None = None, steps: int | None = None, *, adjacency: str | None = None
+    part: SubMesh | SubGraph,
+    entity: str | None = None,
+    steps: int | None = None,
+    *,
+    adjacency: str | None = None,
+    threads: int | None = None,
 ) -> LocalGraph:
     """Return the edges that message passing on a part needs.
 
@@ -90,6 +95,8 @@ def local_graph(
         None: as many as the part has ghost layers, of which there must be one.
     adjacency : str, optional
         As `point_graph` takes it ("edge" if left out, or "cell"), or `dual_graph` ("facet", or "point").
+    threads : int, optional
+        The edges do not depend on it.
 
     Returns
     -------
@@ -112,8 +119,9 @@ def local_graph(
     >>> part.points.global_ids[graph.senders], part.points.global_ids[graph.receivers]
     (array([1, 5, 2, 4]), array([2, 2, 5, 5]))
     """
+    workers = arguments.threads(threads)
     if isinstance(part, SubGraph):
-        return _of_subgraph(part, entity, steps, adjacency)
+        return _of_subgraph(part, entity, steps, adjacency, workers)
     if not isinstance(part, SubMesh):
         raise ArgumentError(f"part must be a SubMesh or a SubGraph, got {type(part).__name__}")
     entity = arguments.one_of("entity", "points" if entity is None else entity, ADJACENCIES)
@@ -122,16 +130,16 @@ def local_graph(
     steps = _as_steps(steps, part.ghost_layers)
     if steps == 0 and part.ghost_layers == 0:
         return _kept_edges(part, entity, adjacency)
-    whole = _graph_of(part.mesh if entity == "points" else part, adjacency)
+    whole = _graph_of(part.mesh if entity == "points" else part, adjacency, workers)
     row_starts = part.row_starts.get(entity) if adjacency == known[0] else None
     rows = _Rows(whole.offsets, whole.targets, part.points if entity == "points" else part.cells, row_starts)
     if steps > 0:
-        return _within(rows, steps)
+        return _within(rows, steps, workers)
     if entity == "points":
-        return _chosen(rows, _of_own_cells(part, whole, adjacency))
+        return _chosen(rows, _of_own_cells(part, whole, adjacency, workers), workers)
     if part.ghost_layers == 1:  # some edges lead to ghosts of layer 1, whose rows are then not whole
         rows = rows._replace(row_starts=None)
-    return _chosen(rows, _of_lower_owner(part, whole))
+    return _chosen(rows, _of_lower_owner(part, whole), workers)
 
 
 def keep_graphs(
@@ -161,7 +169,7 @@ def keep_graphs(
             entities = part.points if entity == "points" else part.cells
             row_starts[entity] = frozen(offsets[entities.global_ids])
         if entity == "points" and any(part.ghost_layers == 0 for part in parts):
-            owned = [_owned_points_edges(part, offsets) for part in one_layer()]
+            owned = [_owned_points_edges(part, offsets, threads) for part in one_layer()]
     return [
         replace(part, row_starts=MappingProxyType(row_starts), owned_edges=edges)
         for part, row_starts, edges in zip(parts, kept, owned, strict=True)
@@ -174,13 +182,13 @@ def as_graphs(graphs: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(arguments.one_of("graphs", name, ADJACENCIES) for name in names))
 
 
-def _owned_points_edges(part: SubMesh, offsets: Ids) -> LocalGraph:
+def _owned_points_edges(part: SubMesh, offsets: Ids, threads: int) -> LocalGraph:
     """Return the point edges that a part owns, as the same part without its ghost layer numbers them.
 
     Without the layer the part has the points of layer 0, in the same order.
     """
     row_starts = {"points": offsets[part.points.global_ids]}
-    edges = local_graph(replace(part, row_starts=row_starts), "points", 0)
+    edges = local_graph(replace(part, row_starts=row_starts), "points", 0, threads=threads)
     on_own_cells = part.points.layers() == 0
     numbers = np.cumsum(on_own_cells) - 1
     return replace(
@@ -207,13 +215,13 @@ class _Rows(NamedTuple):
         return self.offsets, self.senders, self.entities.n_owned, self.entities.global_ids, starts
 
 
-def _within(rows: _Rows, steps: int) -> LocalGraph:
+def _within(rows: _Rows, steps: int, threads: int) -> LocalGraph:
     farthest = min(steps, rows.entities.n_local + 1)
-    return _as_graph(rows, _core.edges_within(*rows.for_core(), farthest, arguments.threads(None)), steps)
+    return _as_graph(rows, _core.edges_within(*rows.for_core(), farthest, threads), steps)
 
 
-def _chosen(rows: _Rows, chosen: npt.NDArray[np.uint8]) -> LocalGraph:
-    return _as_graph(rows, _core.chosen_edges(*rows.for_core(), chosen, arguments.threads(None)), 0)
+def _chosen(rows: _Rows, chosen: npt.NDArray[np.uint8], threads: int) -> LocalGraph:
+    return _as_graph(rows, _core.chosen_edges(*rows.for_core(), chosen, threads), 0)
 
 
 def _as_graph(rows: _Rows, edges: tuple[Ids, Ids, Ids, Ids], steps: int) -> LocalGraph:
@@ -222,11 +230,12 @@ def _as_graph(rows: _Rows, edges: tuple[Ids, Ids, Ids, Ids], steps: int) -> Loca
     return LocalGraph(senders, receivers, known, offsets, rows.entities.n_owned, rows.entities.n_local, steps)
 
 
-def _graph_of(mesh: Mesh | SubMesh, adjacency: str) -> Graph:
-    return (point_graph if adjacency in ADJACENCIES["points"] else dual_graph)(mesh, adjacency=adjacency)
+def _graph_of(mesh: Mesh | SubMesh, adjacency: str, threads: int) -> Graph:
+    build = point_graph if adjacency in ADJACENCIES["points"] else dual_graph
+    return build(mesh, adjacency=adjacency, threads=threads)
 
 
-def _of_own_cells(part: SubMesh, whole: Graph, adjacency: str) -> npt.NDArray[np.uint8]:
+def _of_own_cells(part: SubMesh, whole: Graph, adjacency: str, threads: int) -> npt.NDArray[np.uint8]:
     """Return which edges of a part's points its own cells have, and no local cell of a lower part: uint8.
 
     All cells on a point of an own cell are local.
@@ -237,12 +246,12 @@ def _of_own_cells(part: SubMesh, whole: Graph, adjacency: str) -> npt.NDArray[np
     def graph_of(chosen: list[npt.NDArray[np.bool_]]) -> Graph:
         rows = map(np.flatnonzero, chosen)
         blocks = tuple(block.take(own) for block, own in zip(part.mesh.blocks, rows, strict=True))
-        return _graph_of(trusted(Mesh, points=part.mesh.points, blocks=blocks), adjacency)
+        return _graph_of(trusted(Mesh, points=part.mesh.points, blocks=blocks), adjacency, threads)
 
     own = graph_of([of_block == part.part for of_block in of_blocks])
     lower = graph_of([of_block < part.part for of_block in of_blocks])
     return _core.edges_of_own_alone(
-        whole.offsets, whole.targets, own.offsets, own.targets, lower.offsets, lower.targets, arguments.threads(None)
+        whole.offsets, whole.targets, own.offsets, own.targets, lower.offsets, lower.targets, threads
     )
 
 
@@ -268,7 +277,9 @@ def _kept_edges(part: SubMesh, entity: str, adjacency: str) -> LocalGraph:
     return part.owned_edges
 
 
-def _of_subgraph(part: SubGraph, entity: str | None, steps: int | None, adjacency: str | None) -> LocalGraph:
+def _of_subgraph(
+    part: SubGraph, entity: str | None, steps: int | None, adjacency: str | None, threads: int
+) -> LocalGraph:
     arguments.one_of("entity", "vertices" if entity is None else entity, ("vertices",))
     if adjacency is not None:
         raise ArgumentError(f"a part of split_graph has one graph, got adjacency={adjacency!r}")
@@ -280,7 +291,7 @@ def _of_subgraph(part: SubGraph, entity: str | None, steps: int | None, adjacenc
     check_offsets("offsets of the part", part.offsets, len(part.senders), least=0, error=ArgumentError)
     if (len(part.offsets), len(part.edge_ids)) != (part.vertices.n_local + 1, len(part.senders)):
         raise ArgumentError(f"the rows of part {part.part} do not fit its vertices and edges")
-    edges = _within(_Rows(part.offsets, part.senders, part.vertices, part.offsets[:-1]), steps)
+    edges = _within(_Rows(part.offsets, part.senders, part.vertices, part.offsets[:-1]), steps, threads)
     assert edges.edge_ids is not None  # so far positions in the part's own rows, which go by edge id
     return replace(edges, edge_ids=frozen(part.edge_ids[edges.edge_ids]))
 

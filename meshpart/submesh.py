@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class IndexMap(Frozen):
-    """The local entities of one kind, cells or points, of one part: owned ones first, then ghosts.
+    """The local entities of one kind, cells, points or vertices, of one part: owned ones first, then ghosts.
 
     Owned entities ascend by global id, ghosts by owner and then global id.
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pytest
+from meshes import interleaved
 
 from meshpart import CellBlock, Mesh, Periodic
 
@@ -56,3 +60,35 @@ def carrying(mesh: Mesh) -> Mesh:
             Periodic(0, (5, 4), None, np.zeros((0, 2), np.int64)),
         ),
     )
+
+
+# Values of every dtype and shape, as many as `interleaved()` has points.
+VALUES = [
+    np.arange(16, dtype=np.int8),
+    np.arange(16, dtype=np.uint16) + 60_000,
+    np.arange(16, dtype=np.int32),
+    np.arange(16, dtype=np.int64) + 2**60,
+    np.arange(16, dtype=np.uint64) + 2**63,
+    np.arange(16, dtype=np.float32) / 3,
+    np.arange(16, dtype=np.float16) / 3,
+    np.arange(16, dtype=np.longdouble) / 3,
+    np.arange(48, dtype=np.float64).reshape(16, 3) / 7,
+    np.arange(144, dtype=np.float64).reshape(16, 3, 3) / 7,
+    np.zeros((16, 0)),
+    np.arange(16) % 3 == 0,
+    np.arange(16) * (1 + 2j),
+    np.array([f"word {i}" for i in range(16)]),
+    np.array([{"number": i} for i in range(16)], object),
+    np.arange(16).astype("M8[D]"),
+    np.array([(i, i / 3) for i in range(16)], [("i", "i2"), ("x", "f8")]),
+    np.array([np.nan, -0.0] * 8),
+]
+
+EVERY_DTYPE = pytest.mark.parametrize("values", VALUES, ids=lambda values: f"{values.dtype}-{values.shape[1:]}")
+
+
+def interleaved_with(values: Any) -> Mesh:
+    """Return `interleaved()`, whose blocks have 2, 2, 1, 2 and 1 cells, with the values as point and cell data "d"."""
+    mesh = interleaved()
+    by_block = [values[first:last] for first, last in pairwise(mesh.block_starts)]
+    return replace(mesh, point_data={"d": values}, cell_data={"d": by_block})

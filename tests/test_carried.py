@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from carrying import carrying
+from carrying import EVERY_DTYPE, carrying, interleaved_with
 from meshes import DRAWN, in_turn, interleaved, overlapping_sets, quads, strip, two_and_two
 
 from meshpart import Mesh, Periodic, split
@@ -18,32 +18,11 @@ from meshpart.arrays import same
 
 # -- what parts carry ---------------------------------------------------------------------------------------
 
-DATA = [
-    np.arange(16, dtype=np.int8),
-    np.arange(16, dtype=np.uint16) + 60_000,
-    np.arange(16, dtype=np.int32),
-    np.arange(16, dtype=np.int64) + 2**60,
-    np.arange(16, dtype=np.uint64) + 2**63,
-    np.arange(16, dtype=np.float32) / 3,
-    np.arange(16, dtype=np.float16) / 3,
-    np.arange(16, dtype=np.longdouble) / 3,
-    np.arange(48, dtype=np.float64).reshape(16, 3) / 7,
-    np.arange(144, dtype=np.float64).reshape(16, 3, 3) / 7,
-    np.zeros((16, 0)),
-    np.arange(16) % 3 == 0,
-    np.arange(16) * (1 + 2j),
-    np.array([f"word {i}" for i in range(16)]),
-    np.array([{"number": i} for i in range(16)], object),
-    np.arange(16).astype("M8[D]"),
-    np.array([np.nan, -0.0] * 8),
-]
 
-
-@pytest.mark.parametrize("values", DATA, ids=lambda values: f"{values.dtype}-{values.shape[1:]}")
+@EVERY_DTYPE
 def test_data_keeps_its_dtype_its_shape_and_every_bit(values: Any) -> None:
-    mesh = interleaved()  # 16 points; blocks of 2, 2, 1, 2 and 1 cells
-    by_block = [values[first:last] for first, last in pairwise(mesh.block_starts)]
-    mesh = replace(mesh, point_data={"d": values}, cell_data={"d": by_block})
+    mesh = interleaved_with(values)
+    by_block = mesh.cell_data["d"]
     for part in split(mesh, [2, 1, 0, 2, 1, 0, 2, 1], 4):
         assert same(part.mesh.point_data["d"], values[part.points.global_ids])
         for block, (own, given) in enumerate(zip(part.mesh.cell_data["d"], by_block, strict=True)):

@@ -312,3 +312,12 @@ def test_the_time_does_not_grow_as_parts_times_graph(make: Callable[[int], tuple
     large, small = make(300_000), make(3_000)
     together = seconds_of_splitting(large, 4) + seconds_of_splitting(small, 3_000)
     assert seconds_of_splitting(large, 3_000) < 2 * together
+
+
+def test_numbers_of_parts_without_measure_cost_nothing() -> None:
+    # the edges 0 -> 1 -> 2; the last part owns 1 and 2
+    last = 2**31 - 2
+    part = split_graph(([0, 1, 2, 2], [1, 2]), [5, last, last], 2**31 - 1, only=[last])[0]
+    assert part.vertices.global_ids.tolist() == [1, 2, 0]
+    assert part.vertices.ghost_owners.tolist() == part.halo.neighbours.tolist() == [5]
+    assert (part.part, part.nparts, part.edge_ids.tolist()) == (last, 2**31 - 1, [0, 1])

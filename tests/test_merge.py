@@ -7,12 +7,11 @@ import re
 import time
 import tracemalloc
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from carrying import carrying, with_everything
+from carrying import EVERY_DTYPE, carrying, interleaved_with, with_everything
 from hypothesis import given
 from hypothesis import strategies as st
 from meshes import (
@@ -99,31 +98,10 @@ def test_parts_from_other_processes_merge() -> None:
     assert merge([pickle.loads(pickle.dumps(part)) for part in parts]) == mesh
 
 
-DATA = [
-    np.arange(16, dtype=np.int8),
-    np.arange(16, dtype=np.uint64) + 2**63,
-    np.arange(16, dtype=np.float16) / 3,
-    np.arange(16, dtype=np.longdouble) / 3,
-    np.arange(144, dtype=np.float64).reshape(16, 3, 3) / 7,
-    np.zeros((16, 0)),
-    np.arange(16) % 3 == 0,
-    np.arange(16) * (1 + 2j),
-    np.array([f"word {i}" for i in range(16)]),
-    np.array([{"number": i} for i in range(16)], object),
-    np.arange(16).astype("M8[D]"),
-    np.array([(i, i / 3) for i in range(16)], [("i", "i2"), ("x", "f8")]),
-    np.array([np.nan, -0.0] * 8),
-]
-
-
-@pytest.mark.parametrize("values", DATA, ids=lambda values: f"{values.dtype}-{values.shape[1:]}")
+@EVERY_DTYPE
 def test_data_comes_back_with_its_dtype_its_shape_and_every_bit(values: Any) -> None:
-    mesh = interleaved()  # 16 points; blocks of 2, 2, 1, 2 and 1 cells
-    by_block = [values[first:last] for first, last in pairwise(mesh.block_starts)]
-    mesh = replace(mesh, point_data={"d": values}, cell_data={"d": by_block})
-    merged = merge(split(mesh, [2, 1, 0, 2, 1, 0, 2, 1], 4))
-    assert same(merged.point_data["d"], values)
-    assert same(merged.cell_data["d"], tuple(by_block))
+    mesh = interleaved_with(values)
+    assert merge(split(mesh, [2, 1, 0, 2, 1, 0, 2, 1], 4)) == mesh
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "f2"])
