@@ -260,7 +260,7 @@ def point_graph(mesh: Mesh | MeshLike | SubMesh, *, adjacency: str = "edge", thr
     Parameters
     ----------
     mesh : Mesh, meshio.Mesh, anything with `points` and `cells` alike, or SubMesh
-        Of a part, the graph of its own cells and points, in local order; attached is what was so in the input mesh.
+        Of a part, the graph of its own cells and points, in local order.
     adjacency : str
         "edge": points are neighbours when they follow each other along an edge of a cell: mid-side points lie between
         the corners, and points in faces and bodies have no neighbours.

@@ -154,9 +154,9 @@ def partition(
         How many layers of ghost cells each part gets: the cells that share a point with one of its cells, then those
         that share a point with these, and so on. More layers than the mesh has are no error.
     only : iterable of int, optional
-        The parts to build, in this order; all of them otherwise.
-        That saves building the others; labels are those of the whole mesh, and each call computes them. Where many
-        processes want a part each, compute labels once and `split` along them.
+        The parts to build, in this order; all of them otherwise. That saves building the others, while labels are those
+        of the whole mesh, and each call computes them. Where many processes want a part each, compute labels once and
+        `split` along them.
     graphs : str, or iterable of str
         "points", "cells" or both: what each part is to know of the point graph or the dual graph of the whole mesh, so
         that `local_graph` gives edges their ids there and, of points, without a ghost layer, the edges that it owns.
@@ -166,6 +166,11 @@ def partition(
     -------
     parts : list of SubMesh
         Part i at place i, or those of `only`.
+
+    Raises
+    ------
+    ArgumentError, MeshError, MethodError
+        As `partition_labels` does; ArgumentError too if a part of `only` does not exist.
 
     Examples
     --------
