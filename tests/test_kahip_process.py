@@ -214,9 +214,14 @@ def test_the_helper_gets_two_descriptors_and_signals_as_by_default() -> None:
         held = {int(path.name): str(path.readlink()) for path in Path(f"/proc/{helper}/fd").iterdir()}
         assert [held.pop(standard) for standard in (0, 1, 2)] == ["/dev/null"] * 3
         assert {number: place.partition(":")[0] for number, place in held.items()} == {3: "socket", 4: "/memfd"}
-        status = dict(line.split(":", 1) for line in Path(f"/proc/{helper}/status").read_text().splitlines())
-        assert int(status["SigIgn"], 16) & 1 << (signal.SIGPIPE - 1) == 0  # which Python ignores
-        assert int(status["SigBlk"], 16) == 1 << (signal.SIGINT - 1)
+
+        def signals(what: str) -> int:
+            lines = Path(f"/proc/{helper}/status").read_text().splitlines()
+            return int(dict(line.split(":", 1) for line in lines)[what], 16)
+
+        # Until the helper's program has begun, everything is blocked.
+        assert waited(lambda: signals("SigBlk") == 1 << (signal.SIGINT - 1))
+        assert signals("SigIgn") & 1 << (signal.SIGPIPE - 1) == 0  # which Python ignores
         assert waited(lambda: "core file size 0 0" in " ".join(Path(f"/proc/{helper}/limits").read_text().split()))
 
 
