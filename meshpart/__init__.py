@@ -14,14 +14,16 @@ from meshpart.errors import (
 from meshpart.graph import Graph, dual_graph, point_graph
 from meshpart.graph_parts import SubGraph, split_graph
 from meshpart.halo import HaloPlan, exchange, reduce
-from meshpart.io import read, write_parts
+from meshpart.io import read
 from meshpart.labels import read_labels, write_labels
 from meshpart.local_graph import LocalGraph, local_graph
 from meshpart.merge import merge
 from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.methods import Problem
-from meshpart.partition import partition, partition_labels, split
+from meshpart.partition import iter_partition, iter_split, partition, partition_labels, split
 from meshpart.quality import Quality, quality
+from meshpart.saving import write_parts
+from meshpart.store import PartStore, open_parts
 from meshpart.submesh import IndexMap, Provenance, SubMesh
 from meshpart.version import __version__
 
@@ -41,6 +43,7 @@ __all__ = [
     "MeshpartWarning",
     "MethodError",
     "MissingDependencyError",
+    "PartStore",
     "Periodic",
     "Problem",
     "Provenance",
@@ -51,8 +54,11 @@ __all__ = [
     "__version__",
     "dual_graph",
     "exchange",
+    "iter_partition",
+    "iter_split",
     "local_graph",
     "merge",
+    "open_parts",
     "partition",
     "partition_labels",
     "point_graph",

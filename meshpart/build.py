@@ -17,7 +17,7 @@ from meshpart.halo import HaloPlan
 from meshpart.mesh import Mesh
 from meshpart.submesh import IndexMap, Provenance, SubMesh, run_of
 
-NOTHING: Mapping[str, Ids] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 # The fields of a SubMesh that differ from part to part.
 COLUMNS = (
@@ -82,7 +82,7 @@ def build_submeshes(
         "run": run_of(mesh, labels, provenance.nparts, ghost_layers),
         "provenance": provenance,
         "row_starts": NOTHING,
-        "owned_edges": None,
+        "graphs": NOTHING,
     }
     return [trusted(SubMesh, **dict(zip(COLUMNS, column, strict=True)), **same_of_all) for column in columns]
 

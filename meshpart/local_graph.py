@@ -20,6 +20,7 @@ from meshpart.submesh import IndexMap, SubMesh
 
 # The graphs of a part: by the entity that they join, how, and in the first place the one whose edges have ids.
 ADJACENCIES = {"points": ("edge", "cell"), "cells": ("facet", "point")}
+Graphs = str | Iterable[str | tuple[str, int]]  # which graphs of a part to store: entities, with steps or without
 NO_IDS = frozen(np.zeros(0, np.int64))
 
 
@@ -128,8 +129,11 @@ def local_graph(
     known = ADJACENCIES[entity]
     adjacency = arguments.one_of("adjacency", known[0] if adjacency is None else adjacency, known)
     steps = _as_steps(steps, part.ghost_layers)
-    if steps == 0 and part.ghost_layers == 0:
-        return _kept_edges(part, entity, adjacency)
+    stored = part.graphs.get(graph_name(entity, adjacency, steps))
+    if stored is not None:
+        return stored
+    if part.ghost_layers == 0:
+        raise _unknown_edges(entity, adjacency)
     whole = _graph_of(part.mesh if entity == "points" else part, adjacency, workers)
     row_starts = part.row_starts.get(entity) if adjacency == known[0] else None
     rows = _Rows(whole.offsets, whole.targets, part.points if entity == "points" else part.cells, row_starts)
@@ -142,38 +146,68 @@ def local_graph(
     return _chosen(rows, _of_lower_owner(part, whole), workers)
 
 
-def keep_graphs(
-    mesh: Mesh,
-    parts: Sequence[SubMesh],
-    graphs: Iterable[str],
-    one_layer: Callable[[], Sequence[SubMesh]],
-    threads: int,
-) -> list[SubMesh]:
-    """Return parts that know what `local_graph` needs of the graphs of the whole mesh.
+def graph_name(entity: str, adjacency: str, steps: int) -> str:
+    """Return under which name a part has such a graph stored."""
+    return f"{entity} {adjacency} {steps}"
+
+
+def with_local_graphs(part: SubMesh, graphs: Graphs) -> SubMesh:
+    """Return a part that has graphs stored, so that `local_graph` need not build them."""
+    stored = dict(part.graphs)
+    for entity, steps in as_stored(graphs):
+        graph = local_graph(part, entity, steps if steps is not None else part.ghost_layers, threads=1)
+        stored[graph_name(entity, ADJACENCIES[entity][0], graph.steps)] = graph
+    return replace(part, graphs=MappingProxyType(stored)) if len(stored) > len(part.graphs) else part
+
+
+def as_stored(graphs: Graphs) -> list[tuple[str, int | None]]:
+    """Return which graphs to store: entities, and steps where they are given."""
+    wanted: list[tuple[str, int | None]] = []
+    for entry in [graphs] if isinstance(graphs, str) else arguments.listed("graphs", graphs, "names"):
+        entity, steps = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
+        if steps is not None:
+            arguments.integer("steps of graphs", steps, low=0)
+        wanted.append((arguments.one_of("graphs", entity, ADJACENCIES), steps))
+    return wanted
+
+
+class GraphRows:
+    """The graphs of a mesh that its parts are to know: where the row of each entity begins.
 
     Parameters
     ----------
     mesh : Mesh
-    parts : sequence of SubMesh, of this mesh
     graphs : iterable of str
         Of what: "points", "cells" or both.
-    one_layer : callable
-        Returns the same parts with one ghost layer; called where the given ones have none.
     threads : int
     """
-    kept: list[dict[str, Ids]] = [{} for _ in parts]
-    owned: Sequence[LocalGraph | None] = [part.owned_edges for part in parts]
-    for entity in graphs:
-        offsets = (point_graph if entity == "points" else dual_graph)(mesh, threads=threads).offsets
-        for row_starts, part in zip(kept, parts, strict=True):
-            entities = part.points if entity == "points" else part.cells
-            row_starts[entity] = frozen(offsets[entities.global_ids])
-        if entity == "points" and any(part.ghost_layers == 0 for part in parts):
-            owned = [_owned_points_edges(part, offsets, threads) for part in one_layer()]
-    return [
-        replace(part, row_starts=MappingProxyType(row_starts), owned_edges=edges)
-        for part, row_starts, edges in zip(parts, kept, owned, strict=True)
-    ]
+
+    def __init__(self, mesh: Mesh, graphs: Iterable[str], threads: int) -> None:
+        self._threads = threads
+        self._offsets = {
+            entity: (point_graph if entity == "points" else dual_graph)(mesh, threads=threads).offsets
+            for entity in graphs
+        }
+
+    def kept_by(self, parts: Sequence[SubMesh], one_layer: Callable[[], Sequence[SubMesh]]) -> list[SubMesh]:
+        """Return parts of the mesh that know them, as `local_graph` needs it.
+
+        Parameters
+        ----------
+        parts : sequence of SubMesh
+        one_layer : callable
+            Returns the same parts with one ghost layer; called where the given ones have none.
+        """
+        owned: Sequence[LocalGraph | None] = [None for _ in parts]
+        if "points" in self._offsets and any(part.ghost_layers == 0 for part in parts):
+            owned = [_owned_points_edges(part, self._offsets["points"], self._threads) for part in one_layer()]
+        return [self._kept_by(part, edges) for part, edges in zip(parts, owned, strict=True)]
+
+    def _kept_by(self, part: SubMesh, owned: LocalGraph | None) -> SubMesh:
+        maps = {"points": part.points, "cells": part.cells}
+        row_starts = {entity: frozen(offsets[maps[entity].global_ids]) for entity, offsets in self._offsets.items()}
+        graphs = {} if owned is None else {graph_name("points", "edge", 0): owned}
+        return replace(part, row_starts=MappingProxyType(row_starts), graphs=MappingProxyType(graphs))
 
 
 def as_graphs(graphs: str | Iterable[str]) -> tuple[str, ...]:
@@ -263,18 +297,16 @@ def _of_lower_owner(part: SubMesh, whole: Graph) -> npt.NDArray[np.uint8]:
     return owned.astype(np.uint8)
 
 
-def _kept_edges(part: SubMesh, entity: str, adjacency: str) -> LocalGraph:
-    """Return the edges that a part without ghost layers owns."""
+def _unknown_edges(entity: str, adjacency: str) -> ArgumentError:
+    """Return why a part without ghost layers does not know the edges that it owns."""
     if (entity, adjacency) != ("points", "edge"):
-        raise ArgumentError(
+        return ArgumentError(
             f"steps=0 for {entity} joined by {adjacency} needs a ghost layer, the part has ghost_layers=0"
         )
-    if part.owned_edges is None:
-        raise ArgumentError(
-            "which point edges a part without ghost layers owns is known only if "
-            'graphs="points" is given to split or partition'
-        )
-    return part.owned_edges
+    return ArgumentError(
+        "which point edges a part without ghost layers owns is known only if "
+        'graphs="points" is given to split or partition'
+    )
 
 
 def _of_subgraph(

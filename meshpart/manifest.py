@@ -1,42 +1,137 @@
-"""What the manifest of a folder of parts says: how they were made, what is in each, what became of the data."""
+"""What the manifest of a set of part files says: how they were made, what is in each, what became of the data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from meshpart.errors import FormatError
+from meshpart.quality import Quality
+from meshpart.staging import MANIFEST, Place, committed_folder, read_json
 from meshpart.submesh import SubMesh
 from meshpart.version import __version__
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+
+# The packages that have a hand in what is written.
+PACKAGES = ("numpy", "meshio", "kahip")
+
+# What a manifest must have, and of which type.
+NEEDED = {
+    "format": str,
+    "suffix": str,
+    "nparts": int,
+    "ghost_layers": int,
+    "run": str,
+    "n_cells": int,
+    "n_points": int,
+    "block_starts": list,
+    "parts": dict,
+}
+
+# The columns of its table of parts, one entry for each part that was written.
+COLUMNS = ("part", "owned_cells", "ghost_cells", "owned_points", "ghost_points", "bytes")
 
 
-def describe(
-    parts: Sequence[SubMesh], file_format: str, entries: list[dict[str, Any]], notes: Mapping[str, bool]
-) -> dict[str, Any]:
-    """Return what the manifest says of all parts together.
+@dataclass(frozen=True)
+class Manifest:
+    """The manifest of a set of part files.
 
     Parameters
     ----------
-    parts : sequence of SubMesh
-        Of one decomposition.
-    file_format : str
-        meshio's name of the format.
-    entries : list of dict
-        What `describe_part` says of each part.
-    notes : mapping of str to bool
-        What became of the data.
+    path : Path
+        As it was given: the folder of parts, or the X.pvtu.
+    folder : Path
+        Where the part files are.
+    content : mapping of str to anything
+        What the file says.
     """
-    first = parts[0]
-    mesh, made = first.mesh, first.provenance
+
+    path: Path
+    folder: Path
+    content: Mapping[str, Any]
+
+    @property
+    def format(self) -> str:
+        """Return "store", "pvtu", or meshio's name of a format."""
+        return str(self.content["format"])
+
+    @property
+    def nparts(self) -> int:
+        """How many parts the decomposition has."""
+        return int(self.content["nparts"])
+
+    @property
+    def parts(self) -> list[int]:
+        """Which parts were written."""
+        numbers: list[int] = self.content["parts"]["part"]
+        return numbers
+
+    def file(self, part: int) -> Path:
+        """Return the file of a part."""
+        return self.folder / file_name(part, self.content["suffix"])
+
+    def row(self, part: int) -> dict[str, Any]:
+        """Return what the table says of a part that was written."""
+        place = self.parts.index(part)
+        return {name: column[place] for name, column in self.content["parts"].items()}
+
+
+def file_name(part: int, suffix: str) -> str:
+    """Return the name of a part's file."""
+    return f"part-{part:05}{suffix}"
+
+
+def read_manifest(path: str | os.PathLike[str]) -> Manifest:
+    """Read the manifest of a folder of parts or of an X.pvtu, and check it.
+
+    Raises
+    ------
+    FormatError
+        If there is none, or it is damaged, or of another version.
+    """
+    place = Place.of(path)
+    if not place.path.exists():
+        raise FormatError(f"{place.path}: there is no such file or folder")
+    if place.path.is_dir() and not place.index.exists():
+        _say_what_is_there_instead(place)
+    folder = committed_folder(place.index)
+    file = place.index if place.index.name == MANIFEST else folder / MANIFEST
+    content = read_json(file)
+    if content.get("format_version") != FORMAT_VERSION:
+        found = content.get("format_version")
+        raise FormatError(f"{place.path} is of format version {found!r}, this meshpart reads version {FORMAT_VERSION}")
+    if not _is_whole(content):
+        raise FormatError(f"{file} is damaged")
+    return Manifest(place.path, folder, content)
+
+
+def describe(part: SubMesh, file_format: str, suffix: str) -> dict[str, Any]:
+    """Return what the manifest says of all parts alike.
+
+    Parameters
+    ----------
+    part : SubMesh
+        Any one.
+    file_format : str
+    suffix : str
+        Of the part files.
+    """
+    mesh, made = part.mesh, part.provenance
     return {
         "format_version": FORMAT_VERSION,
         "meshpart": __version__,
+        "versions": {name: found for name in PACKAGES if (found := _version(name))},
         "format": file_format,
-        "nparts": first.nparts,
-        "ghost_layers": first.ghost_layers,
+        "suffix": suffix,
+        "nparts": part.nparts,
+        "ghost_layers": part.ghost_layers,
         "method": made.method,
         "mode": made.mode,
         "seed": made.seed,
@@ -45,52 +140,81 @@ def describe(
         "edge_weights": made.edge_weights,
         "keep_together": made.keep_together,
         "repair": None if made.repair is None else made.repair._asdict(),
-        "run": first.run,
-        "n_cells": first.cells.n_global,
-        "n_points": first.points.n_global,
+        "run": part.run,
+        "mesh": made.mesh,
+        "n_cells": part.cells.n_global,
+        "n_points": part.points.n_global,
+        "block_starts": part.block_starts.tolist(),
         "blocks": [{"type": block.type, "tags": list(block.tags)} for block in mesh.blocks],
         "point_sets": sorted(mesh.point_sets),
         "cell_sets": sorted(mesh.cell_sets),
         "field_data": plain(mesh.field_data),
         "block_data": plain(mesh.block_data),
         "periodic": [
-            {"dim": entry.dim, "tags": plain(entry.tags), "affine": plain(entry.affine)} for entry in first.periodic
+            {"dim": entry.dim, "tags": plain(entry.tags), "affine": plain(entry.affine)} for entry in part.periodic
         ],
         "info": plain(mesh.info),
-        "notes": list(notes),
-        "parts": entries,
     }
 
 
-def describe_part(part: SubMesh, file: str, beside: str | None) -> dict[str, Any]:
-    """Return what the manifest says of one part.
-
-    Parameters
-    ----------
-    part : SubMesh
-    file : str
-        The name of its mesh file.
-    beside : str or None
-        The name of the .npz file with what the mesh file does not hold.
-    """
+def describe_part(part: SubMesh, file: Path) -> dict[str, Any]:
+    """Return what the table says of one part, whose file has been written."""
     return {
         "part": part.part,
-        "file": file,
-        "beside": beside,
         "owned_cells": part.cells.n_owned,
         "ghost_cells": part.cells.n_ghost,
         "owned_points": part.points.n_owned,
         "ghost_points": part.points.n_ghost,
-        "cells_of_blocks": [len(block) for block in part.mesh.blocks],
+        "bytes": file.stat().st_size,
     }
+
+
+def describe_quality(quality: Quality | None) -> dict[str, Any] | None:
+    """Return what the manifest says of the quality, if that is known; that of each part is in the table."""
+    return None if quality is None else plain(quality.to_dict())
 
 
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: arrays as lists, and what JSON does not know as its text."""
+    try:
+        return _plain(value)
+    except RecursionError as error:
+        raise FormatError("field_data, block_data or info is too deep for a manifest, or holds itself") from error
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return _plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [_plain(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _say_what_is_there_instead(place: Place) -> None:
+    if any(place.is_run_folder(entry.name) for entry in place.path.iterdir()):
+        raise FormatError(f"{place.path} has no {MANIFEST}: its parts were not written to the end, or still are")
+
+
+def _is_whole(content: Mapping[str, Any]) -> bool:
+    """Whether a manifest has what every reader relies on."""
+    if any(type(content.get(name)) is not kind for name, kind in NEEDED.items()):
+        return False
+    columns = [content["parts"].get(name) for name in COLUMNS]
+    lengths = {len(column) for column in content["parts"].values() if isinstance(column, list)}
+    if len(lengths) != 1 or not all(_are_numbers(column) for column in (*columns, content["block_starts"])):
+        return False
+    numbers = columns[0]
+    return len(set(numbers)) == len(numbers) and all(number < content["nparts"] for number in numbers)
+
+
+def _are_numbers(column: Any) -> bool:
+    return isinstance(column, list) and all(type(number) is int and number >= 0 for number in column)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy.typing as npt
 from meshpart import arguments
 from meshpart.again import Cut
 from meshpart.arrays import Labels
+from meshpart.batches import one_after_another
 from meshpart.build import build_submeshes
 from meshpart.errors import ArgumentError
 from meshpart.labels import as_labels
-from meshpart.local_graph import as_graphs, keep_graphs
+from meshpart.local_graph import GraphRows, as_graphs
 from meshpart.mesh import Mesh, MeshLike
 from meshpart.methods import Method
 from meshpart.solve import solve
@@ -180,13 +182,10 @@ def partition(
     >>> meshpart.partition(mesh, 2)[1]
     <SubMesh 1 of 2: 1 cells + 0 ghosts, 2 points + 2 ghosts>
     """
-    cut = Cut.of(mesh)
-    layers = arguments.integer("ghost_layers", ghost_layers, low=0, high=None)
-    nparts = arguments.integer("nparts", nparts, low=1)
-    chosen = arguments.chosen_parts(only, nparts)
-    wanted = _wanted(graphs, cut)
-    found = solve(
-        cut.mesh,
+    plan = Plan.of(mesh, ghost_layers, graphs, threads)
+    chosen = arguments.chosen_parts(only, arguments.integer("nparts", nparts, low=1))
+    labels, made = solved(
+        plan.cut.mesh,
         nparts,
         method=method,
         mode=mode,
@@ -195,23 +194,75 @@ def partition(
         weights=weights,
         edge_weights=edge_weights,
         keep_together=keep_together,
-        repaired=repair,
+        repair=repair,
         allow_empty=allow_empty,
         threads=threads,
     )
-    made = Provenance(
-        found.method,
+    return plan.built(labels, chosen, made)
+
+
+def iter_partition(
+    mesh: Mesh | MeshLike | SubMesh,
+    nparts: int,
+    *,
+    ghost_layers: int = 0,
+    graphs: str | Iterable[str] = (),
+    method: str | Method = "auto",
+    mode: str = "eco",
+    imbalance: float = 0.03,
+    seed: int = 0,
+    weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    edge_weights: str | npt.ArrayLike | None = None,
+    keep_together: npt.ArrayLike | Names | None = None,
+    repair: bool = True,
+    allow_empty: bool = False,
+    threads: int | None = None,
+) -> Iterator[SubMesh]:
+    """Cut a mesh into exactly `nparts` sub-meshes, and yield them one after another.
+
+    They are those of `partition`. A few are built at a time, so that a mesh can be cut, and its parts written, whose
+    parts are too large to be in memory together. That costs some more looks at the mesh.
+
+    Parameters
+    ----------
+    mesh, nparts, ghost_layers, graphs, method, mode, imbalance, seed, weights, edge_weights, keep_together, repair, \
+    allow_empty, threads
+        As in `partition`.
+
+    Yields
+    ------
+    part : SubMesh
+        Part 0 first.
+
+    Raises
+    ------
+    ArgumentError, MeshError, MethodError
+        As `partition` does, before the first part is asked for.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> [part.cells.n_owned for part in meshpart.iter_partition(mesh, 2)]
+    [1, 1]
+    """
+    plan = Plan.of(mesh, ghost_layers, graphs, threads)
+    labels, made = solved(
+        plan.cut.mesh,
         nparts,
-        __version__,
-        mode=found.mode,
-        imbalance=float(imbalance),
-        seed=int(seed),
-        weights=_as_given(weights),
-        edge_weights=_as_given(edge_weights),
-        keep_together=_as_given(keep_together),
-        repair=found.repair,
+        method=method,
+        mode=mode,
+        imbalance=imbalance,
+        seed=seed,
+        weights=weights,
+        edge_weights=edge_weights,
+        keep_together=keep_together,
+        repair=repair,
+        allow_empty=allow_empty,
+        threads=threads,
     )
-    return _built(cut, found.labels, chosen, layers, wanted, made, arguments.threads(threads))
+    return plan.each(labels, made)
 
 
 def split(
@@ -246,23 +297,67 @@ def split(
     ArgumentError
         If the labels do not fit the mesh or are outside 0..nparts-1.
     """
-    cut = Cut.of(mesh)
-    layers = arguments.integer("ghost_layers", ghost_layers, low=0, high=None)
-    given, nparts = as_labels(labels, cut.mesh.n_cells, nparts)
-    made = Provenance("labels", nparts, __version__)
-    chosen = arguments.chosen_parts(only, nparts)
-    return _built(cut, given, chosen, layers, _wanted(graphs, cut), made, arguments.threads(threads))
+    plan = Plan.of(mesh, ghost_layers, graphs, threads)
+    given, made = given_labels(plan.cut.mesh, labels, nparts)
+    return plan.built(given, arguments.chosen_parts(only, made.nparts), made)
 
 
-def _wanted(graphs: str | Iterable[str], cut: Cut) -> tuple[str, ...]:
-    """Return the entities whose graphs parts are to know."""
-    wanted = as_graphs(graphs)
-    if wanted and cut.origin is not None:
-        raise ArgumentError(f"graphs must be left out where a part is cut again, got {graphs!r}")
-    return wanted
+def iter_split(
+    mesh: Mesh | MeshLike | SubMesh,
+    labels: npt.ArrayLike,
+    nparts: int | None = None,
+    *,
+    ghost_layers: int = 0,
+    graphs: str | Iterable[str] = (),
+    threads: int | None = None,
+) -> Iterator[SubMesh]:
+    """Cut a mesh into sub-meshes along labels from anywhere, and yield them one after another.
+
+    Parameters
+    ----------
+    mesh, labels, nparts, ghost_layers, graphs, threads
+        As in `split`.
+
+    Yields
+    ------
+    part : SubMesh
+        As of `split`, part 0 first; a few are built at a time, as by `iter_partition`.
+
+    Raises
+    ------
+    ArgumentError
+        As `split` does, before the first part is asked for.
+    """
+    plan = Plan.of(mesh, ghost_layers, graphs, threads)
+    return plan.each(*given_labels(plan.cut.mesh, labels, nparts))
 
 
-def _as_given(value: Any) -> Any:
+def solved(mesh: Mesh, nparts: int, *, repair: bool, **how: Any) -> tuple[Labels, Provenance]:
+    """Return labels, and what is to be said of how they came about."""
+    found = solve(mesh, nparts, repaired=repair, **how)
+    made = Provenance(
+        found.method,
+        int(nparts),
+        __version__,
+        mode=found.mode,
+        imbalance=float(how["imbalance"]),
+        seed=int(how["seed"]),
+        weights=_asgiven_labels(how["weights"]),
+        edge_weights=_asgiven_labels(how["edge_weights"]),
+        keep_together=_asgiven_labels(how["keep_together"]),
+        repair=found.repair,
+        mesh=mesh.fingerprint,
+    )
+    return found.labels, made
+
+
+def given_labels(mesh: Mesh, labels: npt.ArrayLike, nparts: int | None) -> tuple[Labels, Provenance]:
+    """Return labels from anywhere, checked, and what is to be said of how they came about."""
+    given, nparts = as_labels(labels, mesh.n_cells, nparts)
+    return given, Provenance("labels", nparts, __version__, mesh=mesh.fingerprint)
+
+
+def _asgiven_labels(value: Any) -> Any:
     """Return what a provenance keeps of an argument: names and numbers, and of an array that it was one."""
     if value is None or isinstance(value, str):
         return value
@@ -272,23 +367,47 @@ def _as_given(value: Any) -> Any:
     return "array" if names is None else names
 
 
-def _built(
-    cut: Cut,
-    labels: Labels,
-    chosen: Labels,
-    ghost_layers: int,
-    graphs: tuple[str, ...],
-    made: Provenance,
-    threads: int,
-) -> list[SubMesh]:
-    """Return the chosen parts in their order, each built once."""
-    parts, places = np.unique(chosen, return_inverse=True)
+@dataclass(frozen=True)
+class Plan:
+    """What is cut, and what its parts are to have."""
 
-    def build(layers: int) -> list[SubMesh]:
-        return build_submeshes(cut.mesh, labels, parts, layers, made, threads)
+    cut: Cut
+    ghost_layers: int
+    graphs: tuple[str, ...]
+    threads: int
 
-    built = build(ghost_layers)
-    if graphs:
-        built = keep_graphs(cut.mesh, built, graphs, lambda: build(1), threads)
-    built = cut.in_original(built)
-    return [built[place] for place in places.tolist()]
+    @classmethod
+    def of(cls, mesh: Any, ghost_layers: Any, graphs: Any, threads: Any) -> Plan:
+        """Return the plan that arguments of `partition` ask for."""
+        cut = Cut.of(mesh)
+        layers = arguments.integer("ghost_layers", ghost_layers, low=0, high=None)
+        wanted = as_graphs(graphs)
+        if wanted and cut.origin is not None:
+            raise ArgumentError(f"graphs must be left out where a part is cut again, got {graphs!r}")
+        return cls(cut, layers, wanted, arguments.threads(threads))
+
+    def built(self, labels: Labels, chosen: Labels, made: Provenance) -> list[SubMesh]:
+        """Return the chosen parts in their order, each built once."""
+        parts, places = np.unique(chosen, return_inverse=True)
+        built = self._builder(labels, made)(parts)
+        return [built[place] for place in places.tolist()]
+
+    def each(self, labels: Labels, made: Provenance) -> Iterator[SubMesh]:
+        """Yield all parts, a few of which are built at a time."""
+        return one_after_another(self._builder(labels, made), labels, made.nparts)
+
+    def _builder(self, labels: Labels, made: Provenance) -> Callable[[Labels], list[SubMesh]]:
+        """Return what builds parts, given their numbers, which ascend."""
+        mesh = self.cut.mesh
+        rows = GraphRows(mesh, self.graphs, self.threads) if self.graphs else None
+
+        def build(parts: Labels) -> list[SubMesh]:
+            def with_layers(layers: int) -> list[SubMesh]:
+                return build_submeshes(mesh, labels, parts, layers, made, self.threads)
+
+            built = with_layers(self.ghost_layers)
+            if rows is not None:
+                built = rows.kept_by(built, lambda: with_layers(1))
+            return self.cut.in_original(built)
+
+        return build

@@ -1,17 +1,21 @@
-"""Write a folder of files so that it is complete or not there, whatever happens on the way."""
+"""Write sets of part files so that each is complete or not there, whatever happens on the way.
+
+The files of a set lie in a folder of their own, and an index beside it names that folder: manifest.json in a folder of
+parts, or an X.pvtu. Replacing the index, at one stroke, makes the new set valid and the old one stale.
+"""
 
 from __future__ import annotations
 
-import ctypes
+import html
 import json
 import os
 import re
 import secrets
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,125 +24,269 @@ from meshpart.errors import FormatError
 
 MANIFEST = "manifest.json"
 WHAT = "meshpart parts"  # by this a manifest is known
-
-NEW = re.compile(r"\.meshpart-[0-9a-f]{16}\.new")  # the name of a folder that is being filled
+FIELDS = "fields"  # the folder, among the files of a set, of what was added to the parts
 SECONDS_TO_LOCK = 60  # in which who makes a folder has locked it
+
+RUN_FOLDER = r"run-[0-9a-f]{8}-[0-9a-f]{8}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a set of part files goes.
+
+    Parameters
+    ----------
+    path : Path
+        As it was given, without symbolic links.
+    index : Path
+        The file that says which folder holds the part files.
+    """
+
+    path: Path
+    index: Path
+
+    @classmethod
+    def of(cls, path: Any) -> Place:
+        """Return the place of an X.pvtu, or of a folder of parts."""
+        given = arguments.path(path)
+        try:
+            place = given.resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise FormatError(f"{given}: {error}") from error
+        return cls(place, place if is_pvtu(place) else place / MANIFEST)
+
+    @property
+    def parent(self) -> Path:
+        """The folder with the index and the folders of part files."""
+        return self.index.parent
+
+    def new_name(self, run: str) -> str:
+        """Return the name of a new folder of part files."""
+        return f"{self._prefix}run-{run[:8]}-{secrets.token_hex(4)}"
+
+    def is_run_folder(self, name: str) -> bool:
+        """Whether a name is one of a folder of part files."""
+        return re.fullmatch(re.escape(self._prefix) + RUN_FOLDER, name) is not None
+
+    @property
+    def _prefix(self) -> str:
+        return f"{self.path.stem}-" if is_pvtu(self.path) else ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A set of part files that is being written.
+
+    Parameters
+    ----------
+    place : Place
+    folder : Path
+        Where the part files go.
+    overwrite : bool
+    """
+
+    place: Place
+    folder: Path
+    overwrite: bool
+
+    def commit(self, index: bytes) -> None:
+        """Make the files valid, and remove those that are stale then."""
+        new = self.folder / f"{self.place.index.name}.new"
+        try:
+            with new.open("wb") as file:
+                file.write(index)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise FormatError(f"{self.place.index} cannot be written: {error.strerror}") from error
+        _refuse_to_replace(self.place, overwrite=self.overwrite)
+        stale = committed_folder(self.place.index) if self.place.index.exists() else None
+        try:
+            if self.overwrite:
+                new.replace(self.place.index)
+            else:
+                _put_where_nothing_is(new, self.place.index)
+        except OSError as error:
+            raise FormatError(f"{self.place.index} cannot be written: {error.strerror}") from error
+        if stale is not None:
+            _remove_parts(stale)
 
 
 @contextmanager
-def new_folder(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Path]:
-    """Make a folder to fill, which takes its place when the block ends and vanishes when the block fails.
+def draft(path: str | os.PathLike[str], run: str, *, overwrite: bool) -> Iterator[Draft]:
+    """Make a folder for part files, which vanishes when the block ends without having committed it.
 
     Parameters
     ----------
     path : str or path-like
-        Its place. Whatever is there stays as it is until the new folder is complete.
+        The folder of parts, or the X.pvtu. What is valid there stays so until the commit.
+    run : str
+        Of the parts; names the folder.
     overwrite : bool
-        Replace a folder of parts that is there; what else is there is never replaced.
-
-    Yields
-    ------
-    folder : pathlib.Path
-        A hidden folder beside the place. It needs a manifest in the end, see `write_manifest`.
+        Replace parts that are there; whatever else is there stays.
 
     Raises
     ------
     FormatError
-        If something is there that must not be replaced, or the folder cannot be made or moved.
+        If something is there that must not be replaced, or nothing can be written there.
     """
-    place = _place(path)
-    _refuse_to_replace(place, overwrite)
-    _remove_abandoned(place.parent)
-    folder = place.with_name(f".meshpart-{secrets.token_hex(8)}.new")
+    place = check_place(path, overwrite=overwrite)
+    is_new = not place.parent.exists()
+    folder = place.parent / place.new_name(run)
     lock = None
     try:
         try:
+            if is_new:
+                place.parent.mkdir()
             folder.mkdir()
         except OSError as error:
-            raise FormatError(f"{path}: cannot write there: {error.strerror}") from error
+            raise FormatError(f"{place.path}: cannot write there: {error.strerror}") from error
         lock = _lock(folder)
-        yield folder
-        _refuse_to_replace(place, overwrite)
-        _move(folder, place)
+        _remove_abandoned(place)
+        yield Draft(place, folder, overwrite)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not _is_committed(place.index, folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            if is_new:
+                with suppress(OSError):
+                    place.parent.rmdir()
         if lock is not None:
             os.close(lock)
 
 
-def write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """Write the manifest of a complete folder: `content`, and which files belong to it."""
-    files = sorted(entry.name for entry in folder.iterdir())
-    text = json.dumps({"what": WHAT, **content, "files": files}, indent=1)
-    try:
-        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FormatError(f"{MANIFEST} cannot be written: {error.strerror}") from error
-
-
-def _place(path: Any) -> Path:
-    given = arguments.path(path)
-    try:
-        place = given.resolve()
-        if not place.parent.is_dir():
-            raise FormatError(f"{given}: there is no folder {place.parent}")
-    except (OSError, ValueError, RuntimeError) as error:
-        raise error if isinstance(error, FormatError) else FormatError(f"{given}: {error}") from error
+def check_place(path: str | os.PathLike[str], *, overwrite: bool) -> Place:
+    """Return where parts go; raise FormatError if something is there that must not be replaced."""
+    place = Place.of(path)
+    _refuse_to_replace(place, overwrite=overwrite)
     return place
 
 
-def _refuse_to_replace(place: Path, overwrite: bool) -> None:
-    if not os.path.lexists(place):
-        return
-    if not overwrite:
-        raise FormatError(f"{place} is there already; overwrite=True (--overwrite) replaces a folder of parts")
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder for several sets of parts, if it is not there."""
+    folder = arguments.path(path)
     try:
-        manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-        ours = {MANIFEST, *manifest["files"]} if manifest["what"] == WHAT else set()
-    except (OSError, ValueError, LookupError, TypeError):
-        ours = set()
-    if not ours:
-        raise FormatError(f"{place} is no folder of parts, and is not replaced")
-    if others := sorted({entry.name for entry in place.iterdir()} - ours):
-        raise FormatError(f"{place} has files that are no parts, and is not replaced: {', '.join(others)}")
+        folder.mkdir(exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{folder}: cannot write there: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _move(folder: Path, place: Path) -> None:
-    """Put a folder in its place; what was there vanishes, or has the folder's name afterwards."""
-    if os.path.lexists(place) and _exchange(folder, place):
-        return
-    old = folder.with_suffix(".old")
+def committed_folder(index: Path) -> Path:
+    """Return the folder of the part files that an index names.
+
+    Raises
+    ------
+    FormatError
+        If the file is no index of parts.
+    """
+    name = _folder_of_pvtu(index) if is_pvtu(index) else read_json(index).get("folder")
+    if not isinstance(name, str) or re.fullmatch(rf"([^/\\]+-)?{RUN_FOLDER}", name) is None:
+        raise FormatError(f"{index} names no folder of part files")
+    folder = index.parent / name
+    if is_pvtu(index) and folder.is_dir():
+        read_json(folder / MANIFEST)
+    return folder
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Return what a manifest says."""
     try:
-        if os.path.lexists(place):
-            place.rename(old)
-        folder.rename(place)
+        content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise FormatError(f"{place}: cannot write there: {error.strerror}") from error
-    finally:
-        if os.path.lexists(place):
-            shutil.rmtree(old, ignore_errors=True)
-        elif old.exists():
-            old.rename(place)
+        raise FormatError(f"{file.parent} is no folder of parts: {MANIFEST}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{file.parent} is no folder of parts: {MANIFEST} is not JSON: {error}") from error
+    if not isinstance(content, dict) or content.get("what") != WHAT:
+        raise FormatError(f"{file.parent} is no folder of parts: its {MANIFEST} is another program's")
+    return content
 
 
-def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places at one stroke; return whether the system and the file system could."""
-    rename = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
-    return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
+def is_pvtu(path: Path) -> bool:
+    """Whether a path is that of a .pvtu file."""
+    return path.suffix.lower() == ".pvtu"
 
 
-# -- what killed processes left -----------------------------------------------------------------------------
+def _folder_of_pvtu(index: Path) -> str | None:
+    """Return the folder of the first piece."""
+    try:
+        source = re.search(r'<Piece Source="([^"/]*)/[^"/]*"', index.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FormatError(f"{index}: {error.strerror}") from error
+    except ValueError as error:
+        raise FormatError(f"{index} is no .pvtu file: {error}") from error
+    return None if source is None else html.unescape(source[1])
 
 
-def _remove_abandoned(parent: Path) -> None:
+# -- what must not be replaced ------------------------------------------------------------------------------
+
+
+def _refuse_to_replace(place: Place, *, overwrite: bool) -> None:
+    if not place.parent.parent.is_dir() or (is_pvtu(place.path) and not place.parent.is_dir()):
+        raise FormatError(f"{place.path}: there is no folder {place.path.parent}")
+    if os.path.lexists(place.index):
+        try:
+            committed_folder(place.index)
+        except FormatError as error:
+            raise FormatError(f"{error}, and is not replaced") from error
+        if not overwrite:
+            raise FormatError(f"{place.path} is there already; overwrite=True (--overwrite) replaces its parts")
+        return
+    if is_pvtu(place.path) or not os.path.lexists(place.path):
+        return
+    if not place.path.is_dir():
+        raise FormatError(f"{place.path} is no folder of parts, and is not replaced")
+    try:
+        others = sorted(entry.name for entry in place.path.iterdir() if not place.is_run_folder(entry.name))
+    except OSError as error:
+        raise FormatError(f"{place.path}: {error.strerror}") from error
+    if others and not overwrite:
+        raise FormatError(
+            f"{place.path} is there already and has {others[0]} in it; "
+            "overwrite=True (--overwrite) writes parts beside what is there"
+        )
+
+
+def _put_where_nothing_is(file: Path, place: Path) -> None:
+    """Move a file; fail if something has come to be there meanwhile, where the file system can tell."""
+    try:
+        os.link(file, place)
+    except FileExistsError as error:
+        raise FormatError(f"{place} has come to be there meanwhile, and is not replaced") from error
+    except OSError:  # no hard links
+        file.replace(place)
+    else:
+        file.unlink()
+
+
+# -- what is stale ------------------------------------------------------------------------------------------
+
+
+def _is_committed(index: Path, folder: Path) -> bool:
+    try:
+        return committed_folder(index) == folder
+    except FormatError:
+        return False
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove the part files in a folder, and the folder too if nothing else is in it."""
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            if entry.name == FIELDS:
+                shutil.rmtree(entry, ignore_errors=True)
+            elif entry.name == MANIFEST or re.match(r"part-[0-9]+\.", entry.name):
+                entry.unlink()
+        folder.rmdir()
+
+
+def _remove_abandoned(place: Place) -> None:
     """Remove the folders that processes which are gone were filling: a process locks its folder while it lives."""
     with suppress(OSError):
-        for entry in parent.iterdir():
-            if NEW.fullmatch(entry.name) and time.time() - entry.lstat().st_mtime > SECONDS_TO_LOCK:
+        for entry in place.parent.iterdir():
+            if place.is_run_folder(entry.name) and time.time() - entry.lstat().st_mtime > SECONDS_TO_LOCK:
                 lock = _lock(entry)
                 if lock is not None:
-                    shutil.rmtree(entry, ignore_errors=True)
+                    if not _is_committed(place.index, entry):  # asked now: who commits holds the lock
+                        shutil.rmtree(entry, ignore_errors=True)
                     os.close(lock)
 
 

@@ -128,6 +128,8 @@ class Provenance:
         As they were given, and "array" for an array.
     repair : Repair, optional
         What was repaired in the method's labels; None where they are its own.
+    mesh : str, optional
+        The fingerprint of the mesh that was cut.
     """
 
     method: str
@@ -140,6 +142,7 @@ class Provenance:
     edge_weights: Any = None
     keep_together: Any = None
     repair: Repair | None = None
+    mesh: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +179,9 @@ class SubMesh(Frozen):
         Which rows of the input's pairs they are.
     row_starts : mapping of str to ndarray of int64, (n_local,)
         Of "points" and "cells", where asked for: where the row of each begins in the graph of the whole mesh.
-    owned_edges : LocalGraph, optional
-        Where the graph of the points was asked for and there are no ghost layers: the edges that this part owns.
+    graphs : mapping of str to LocalGraph
+        What `local_graph` need not build, by the entity, the adjacency and the steps, as in "points edge 1": what was
+        stored with the part, and the edges that a part without ghost layers owns, where these were asked for.
 
     Notes
     -----
@@ -203,7 +207,7 @@ class SubMesh(Frozen):
     periodic: tuple[Periodic, ...]
     periodic_positions: tuple[Ids, ...]
     row_starts: Mapping[str, Ids] = field(default_factory=lambda: MappingProxyType({}))
-    owned_edges: LocalGraph | None = None
+    graphs: Mapping[str, LocalGraph] = field(default_factory=lambda: MappingProxyType({}))
 
     def __repr__(self) -> str:
         cells, points = self.cells, self.points

@@ -13,7 +13,17 @@ import numpy as np
 import pytest
 from meshes import quads, quads_with_lines
 
-from meshpart import partition, partition_labels, quality, read, read_labels, write_labels, write_parts
+from meshpart import (
+    merge,
+    open_parts,
+    partition,
+    partition_labels,
+    quality,
+    read,
+    read_labels,
+    write_labels,
+    write_parts,
+)
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "bracket.msh"
 
@@ -43,22 +53,21 @@ def test_partition_writes_one_file_for_each_part_and_a_manifest(run, mesh_path, 
     done = run("partition", mesh_path, 2, "-o", "out")
     assert (done.returncode, done.stderr) == (0, "")
     assert "written to out" in done.stdout
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "manifest.json",
-        "part-00000.vtu",
-        "part-00001.vtu",
-    ]
+    index, folder = sorted((tmp_path / "out").iterdir())
+    assert index.name == "manifest.json"
+    assert sorted(path.name for path in folder.iterdir()) == ["part-00000.safetensors", "part-00001.safetensors"]
+    parts = open_parts(tmp_path / "out")
+    assert merge(parts) == read(mesh_path)
+    judged = json.loads(run("quality", mesh_path, "out", "--json").stdout)
+    assert judged.items() >= parts.manifest["quality"].items()
 
 
 def test_parts_have_ghost_layers_where_asked_for(run, mesh_path, tmp_path):
     # four quads in a row, 0 0 1 1: each part has one ghost, and two of the other's points
     done = run("partition", mesh_path, 2, "--ghost-layers", 1, "-o", "out")
     assert done.stdout.endswith("cut by kahip (eco), 1 ghost layer, written to out\n")
-    entries = json.loads((tmp_path / "out" / "manifest.json").read_text())["parts"]
-    assert [(part["owned_cells"], part["ghost_cells"], part["ghost_points"]) for part in entries] == [
-        (2, 1, 2),
-        (2, 1, 4),
-    ]
+    columns = open_parts(tmp_path / "out").manifest["parts"]
+    assert [columns[name] for name in ("owned_cells", "ghost_cells", "ghost_points")] == [[2, 2], [1, 1], [2, 4]]
     assert run("quality", mesh_path, "out").stdout.startswith(
         "4 cells and 10 points in 2 parts\nedge cut              1\n"
     )
@@ -84,8 +93,10 @@ def test_weights_come_from_an_array_or_by_type(run, mesh_path):
 
 def test_groups_are_kept_together(run, mesh_path, tmp_path):
     assert run("partition", mesh_path, 2, "-o", "out", "--keep-together", "column").returncode == 0
-    ids = [set(meshio.read(tmp_path / "out" / f"part-0000{p}.vtu").cell_data["GlobalCellIds"][0]) for p in (0, 1)]
-    assert {frozenset(part) for part in ids} == {frozenset({0, 3}), frozenset({1, 2})}
+    assert {frozenset(part.cells.global_ids.tolist()) for part in open_parts(tmp_path / "out")} == {
+        frozenset({0, 3}),
+        frozenset({1, 2}),
+    }
 
 
 def test_a_warning_is_one_line_on_stderr(run, mesh_path):
@@ -171,14 +182,13 @@ def test_given_labels_are_taken_literally(run, mesh_path, tmp_path):
     done = run("partition", mesh_path, 3, "--labels", "l.epart", "-o", "out")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("cut along l.epart, written to out\n")
-    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["method"] == "labels"
-    cells = [part["owned_cells"] for part in json.loads((tmp_path / "out" / "manifest.json").read_text())["parts"]]
-    assert cells == [1, 3, 0]
+    told = open_parts(tmp_path / "out").manifest
+    assert (told["method"], told["parts"]["owned_cells"]) == ("labels", [1, 3, 0])
     assert run("labels", mesh_path, 2, "--labels", "l.epart", "-o", "l.npy").returncode == 0
     assert read_labels(tmp_path / "l.npy").tolist() == [1, 0, 1, 1]
 
 
-@pytest.mark.parametrize("form", ["vtu", "inp", "msh"])
+@pytest.mark.parametrize("form", ["store", "vtu", "inp", "msh"])
 def test_a_folder_of_parts_gives_its_labels_back(run, tmp_path, form):
     meshio.write(tmp_path / "m.vtu", quads_with_lines(6, 4).to_meshio())
     assert run("partition", "m.vtu", 3, "-o", "out", "--format", form).returncode == 0
@@ -290,9 +300,9 @@ def test_an_existing_folder_is_replaced_only_when_asked(run, mesh_path, tmp_path
     refused = run("partition", mesh_path, 2, "-o", "out")
     assert refused.returncode == 2
     assert "--overwrite" in refused.stderr
-    assert (tmp_path / "out" / "part-00003.vtu").exists()
+    assert len(list((tmp_path / "out").rglob("part-*"))) == 4
     assert run("partition", mesh_path, 2, "-o", "out", "--overwrite").returncode == 0
-    assert not (tmp_path / "out" / "part-00002.vtu").exists()
+    assert len(list((tmp_path / "out").rglob("part-*"))) == 2
 
 
 def test_info_says_what_is_in_a_mesh(run):

@@ -253,7 +253,7 @@ def test_partition_and_some_parts_keep_the_same_as_split_and_all(graphs: tuple[s
     for part, other in zip(partition(mesh, 3, method="sfc", **options), parts, strict=True):
         assert replace(part, provenance=other.provenance) == other
         assert set(part.row_starts) == set(graphs)
-        assert (part.owned_edges is not None) == (layers == 0 and "points" in graphs)
+        assert list(part.graphs) == (["points edge 0"] if layers == 0 and "points" in graphs else [])
         assert pickle.loads(pickle.dumps(part)) == part
         for entity, starts in part.row_starts.items():
             whole = point_graph(mesh) if entity == "points" else dual_graph(mesh)
@@ -264,7 +264,7 @@ def test_partition_and_some_parts_keep_the_same_as_split_and_all(graphs: tuple[s
 def test_parts_keep_nothing_of_graphs_unless_they_are_told_to() -> None:
     for part in split(quads(2, 2), [0, 1, 1, 0]):
         assert len(part.row_starts) == 0
-        assert part.owned_edges is None
+        assert len(part.graphs) == 0
 
 
 # -- arguments ----------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
-"""A folder that is complete or not there, whatever happens on the way."""
+"""Sets of part files that are complete or not there, whatever happens on the way."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,106 +13,154 @@ from typing import Any
 import pytest
 
 from meshpart import ArgumentError, FormatError
-from meshpart.staging import _exchange, new_folder, write_manifest
+from meshpart.staging import WHAT, committed_folder, draft
+
+RUN = "0123456789abcdef" * 2
+MANIFEST, PVTU = "parts", "whole.pvtu"  # the two kinds of places, named so that either sorts alone in its folder
+
+EITHER = pytest.mark.parametrize("name", [MANIFEST, PVTU])
 
 
-def fill(path: Path | str, text: str, *, overwrite: bool = False) -> None:
-    """Make a folder with one file and a manifest."""
-    with new_folder(path, overwrite=overwrite) as folder:
-        (folder / "part").write_text(text)
-        write_manifest(folder, {})
+def fill(path: Path | str, text: str, *, overwrite: bool = False, after: Any = None) -> None:
+    """Write a set of one file, with what a set of its kind needs besides."""
+    with draft(path, RUN, overwrite=overwrite) as drafted:
+        (drafted.folder / "part-00000.txt").write_text(text)
+        if after is not None:
+            after(drafted)
+        manifest = json.dumps({"what": WHAT, "folder": drafted.folder.name}).encode()
+        if drafted.place.index.suffix == ".pvtu":
+            (drafted.folder / "manifest.json").write_bytes(manifest)
+            drafted.commit(f'<Piece Source="{drafted.folder.name}/part-00000.txt"/>'.encode())
+        else:
+            drafted.commit(manifest)
+
+
+def index_of(place: Path) -> Path:
+    return place if place.suffix == ".pvtu" else place / "manifest.json"
+
+
+def text_of(place: Path) -> str:
+    """Return what the valid set holds."""
+    return (committed_folder(index_of(place)) / "part-00000.txt").read_text()
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_folder_appears_complete_at_the_end(tmp_path: Path) -> None:
-    with new_folder(tmp_path / "parts", overwrite=False) as folder:
-        assert folder.parent == tmp_path
-        (folder / "part").write_text("new")
-        write_manifest(folder, {})
-        assert not (tmp_path / "parts").exists()
-    assert names(tmp_path) == ["parts"]
-    assert names(tmp_path / "parts") == ["manifest.json", "part"]
+def is_set_alone(place: Path) -> bool:
+    """Whether a set is all that is where it is: its index, and the folder that it names."""
+    index = index_of(place)
+    return set(index.parent.iterdir()) == {index, committed_folder(index)}
 
 
+@EITHER
+def test_a_set_is_valid_at_the_end_and_not_before(name: str, tmp_path: Path) -> None:
+    def look(drafted: Any) -> None:
+        assert drafted.folder.parent == index_of(tmp_path / name).parent
+        assert not index_of(tmp_path / name).exists()
+
+    fill(tmp_path / name, "new", after=look)
+    assert text_of(tmp_path / name) == "new"
+    assert is_set_alone(tmp_path / name)
+    assert names(committed_folder(index_of(tmp_path / name)))[-1] == "part-00000.txt"
+
+
+@EITHER
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, OSError(28, "No space left on device")])
-def test_a_failure_leaves_nothing_and_what_was_there_as_it_was(error: Any, tmp_path: Path) -> None:
-    def fail(*, overwrite: bool) -> None:
-        with new_folder(tmp_path / "a", overwrite=overwrite) as folder:
-            (folder / "part").write_text("half")
-            raise error
+def test_a_failure_leaves_nothing_and_what_was_there_as_it_was(error: Any, name: str, tmp_path: Path) -> None:
+    def fail(_: Any) -> None:
+        raise error
 
     with pytest.raises(type(error) if isinstance(error, OSError) else error):
-        fail(overwrite=False)
+        fill(tmp_path / name, "half", after=fail)
     assert names(tmp_path) == []
-    fill(tmp_path / "a", "old")
+    fill(tmp_path / name, "old")
     with pytest.raises(type(error) if isinstance(error, OSError) else error):
-        fail(overwrite=True)
-    assert names(tmp_path) == ["a"]
-    assert (tmp_path / "a" / "part").read_text() == "old"
+        fill(tmp_path / name, "half", overwrite=True, after=fail)
+    assert text_of(tmp_path / name) == "old"
+    assert is_set_alone(tmp_path / name)
 
 
-def test_a_killed_process_leaves_what_was_there_as_it_was(tmp_path: Path) -> None:
-    fill(tmp_path / "a", "old")
-    script = (
-        "import os, sys, meshpart.staging as s\n"
-        "with s.new_folder(sys.argv[1], overwrite=True) as folder:\n"
-        "    (folder / 'part').write_text('half')\n"
-        "    os.kill(os.getpid(), 9)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a")], check=False)
+KILLED = """
+import os, sys, test_staging
+test_staging.fill(sys.argv[1], "half", overwrite=True, after=lambda _: os.kill(os.getpid(), 9))
+"""
+
+
+def killed_while_filling(place: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False, env=environment)
     assert done.returncode == -9
-    assert names(tmp_path / "a") == ["manifest.json", "part"]
-    assert (tmp_path / "a" / "part").read_text() == "old"
-    (left,) = set(tmp_path.iterdir()) - {tmp_path / "a"}
+
+
+@EITHER
+def test_a_killed_process_leaves_the_old_set_whole_and_the_next_one_takes_its_rest_away(
+    name: str, tmp_path: Path
+) -> None:
+    fill(tmp_path / name, "old")
+    killed_while_filling(tmp_path / name)
+    assert text_of(tmp_path / name) == "old"
+    index = index_of(tmp_path / name)
+    (left,) = set(index.parent.iterdir()) - {index, committed_folder(index)}
     os.utime(left, (0, 0))
-    fill(tmp_path / "a", "new", overwrite=True)  # takes away what the killed one left
-    assert (tmp_path / "a" / "part").read_text() == "new"
-    assert names(tmp_path) == ["a"]
+    fill(tmp_path / name, "new", overwrite=True)
+    assert text_of(tmp_path / name) == "new"
+    assert is_set_alone(tmp_path / name)
+
+
+@EITHER
+def test_a_killed_process_leaves_nothing_that_looks_valid_and_its_place_can_be_used(name: str, tmp_path: Path) -> None:
+    killed_while_filling(tmp_path / name)
+    assert not index_of(tmp_path / name).exists()
+    fill(tmp_path / name, "new")
+    assert text_of(tmp_path / name) == "new"
 
 
 def test_what_others_are_filling_and_what_is_not_ours_is_let_be(tmp_path: Path) -> None:
-    others = [".meshpart-notes.new", ".meshpart-0123456789abcdef.old", ".meshpart-0123456789abcdef.new.txt"]
+    others = ["run-0123", "other-run-01234567-01234567", "run-01234567-01234567.txt"]
     for name in others:
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (0, 0))
-    with new_folder(tmp_path / "a", overwrite=False) as folder:
-        os.utime(folder, (0, 0))
-        fill(tmp_path / "b", "new")
-        assert folder.is_dir()
-        write_manifest(folder, {})
-    assert names(tmp_path) == sorted([*others, "a", "b"])
+    with draft(tmp_path / "a.pvtu", RUN, overwrite=False) as drafted:
+        os.utime(drafted.folder, (0, 0))
+        fill(tmp_path / "a.pvtu", "new")
+        assert drafted.folder.is_dir()
+    assert set(names(tmp_path)) > set(others)
+    assert text_of(tmp_path / "a.pvtu") == "new"
+    assert len(names(tmp_path)) == len(others) + 2
 
 
-@pytest.fixture(params=["exchange", "two renames"])
-def way_to_move(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Move folders at one stroke, or as where the system cannot."""
-    if request.param == "two renames":
-        monkeypatch.setattr(sys, "platform", "other")
-
-
-@pytest.mark.usefixtures("way_to_move")
-def test_an_existing_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
-    fill(tmp_path / "a", "old")
+@EITHER
+def test_an_existing_set_is_replaced_only_when_asked(name: str, tmp_path: Path) -> None:
+    fill(tmp_path / name, "old")
     with pytest.raises(FormatError, match=r"is there already; overwrite=True \(--overwrite\)"):
-        fill(tmp_path / "a", "new")
-    assert (tmp_path / "a" / "part").read_text() == "old"
-    fill(tmp_path / "a", "new", overwrite=True)
-    assert (tmp_path / "a" / "part").read_text() == "new"
-    assert names(tmp_path) == ["a"]
+        fill(tmp_path / name, "new")
+    assert text_of(tmp_path / name) == "old"
+    fill(tmp_path / name, "new", overwrite=True)
+    assert text_of(tmp_path / name) == "new"
+    assert is_set_alone(tmp_path / name)
 
 
-@pytest.mark.parametrize("manifest", [None, "", "{}", "[]", '{"what": "something", "files": []}', '{"what": 1}'])
-def test_a_folder_that_is_not_ours_is_never_replaced(manifest: str | None, tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "thesis").write_text("years of work")
-    if manifest is not None:
-        (tmp_path / "a" / "manifest.json").write_text(manifest)
-    with pytest.raises(FormatError, match="is no folder of parts"):
-        fill(tmp_path / "a", "new", overwrite=True)
-    assert (tmp_path / "a" / "thesis").read_text() == "years of work"
+@EITHER
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"what": "something", "files": []}', '{"what": 1}', "<Piece/>"])
+def test_an_index_that_is_not_ours_is_never_replaced(name: str, content: str, tmp_path: Path) -> None:
+    index = index_of(tmp_path / name)
+    index.parent.mkdir(exist_ok=True)
+    index.write_text(content)
+    for overwrite in (False, True):
+        with pytest.raises(FormatError, match="and is not replaced"):
+            fill(tmp_path / name, "new", overwrite=overwrite)
+    assert index.read_text() == content
+
+
+def test_an_index_that_names_a_folder_elsewhere_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "parts").mkdir()
+    for folder in ("../thesis", "/thesis", "..", "", "thesis", 3, "../run-01234567-01234567"):
+        (tmp_path / "parts" / "manifest.json").write_text(json.dumps({"what": WHAT, "folder": folder}))
+        with pytest.raises(FormatError, match="names no folder of part files, and is not replaced"):
+            fill(tmp_path / "parts", "new", overwrite=True)
 
 
 def test_a_file_is_never_replaced(tmp_path: Path) -> None:
@@ -120,88 +170,121 @@ def test_a_file_is_never_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "mesh"
 
 
-def test_a_folder_of_ours_with_other_files_is_not_replaced_and_they_are_named(tmp_path: Path) -> None:
-    fill(tmp_path / "a", "old")
-    (tmp_path / "a" / "notes.txt").write_text("mine")
-    with pytest.raises(FormatError, match=r"files that are no parts, and is not replaced: notes\.txt"):
-        fill(tmp_path / "a", "new", overwrite=True)
-    assert (tmp_path / "a" / "notes.txt").read_text() == "mine"
+def test_other_files_stay_and_a_folder_of_them_is_used_only_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "thesis").write_text("years of work")
+    with pytest.raises(FormatError, match=r"a is there already and has thesis in it; overwrite=True \(--overwrite\)"):
+        fill(tmp_path / "a", "new")
+    fill(tmp_path / "a", "old", overwrite=True)
+    (committed_folder(tmp_path / "a" / "manifest.json") / "notes.txt").write_text("mine")
+    stale = committed_folder(tmp_path / "a" / "manifest.json")
+    fill(tmp_path / "a", "new", overwrite=True)
+    assert text_of(tmp_path / "a") == "new"
+    assert (tmp_path / "a" / "thesis").read_text() == "years of work"
+    assert names(stale) == ["notes.txt"]
 
 
-def test_a_folder_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    def lose_the_race() -> None:
-        with new_folder(tmp_path / "a", overwrite=False) as folder:
-            write_manifest(folder, {})
-            (tmp_path / "a").mkdir()
-            (tmp_path / "a" / "thesis").write_text("years of work")
+def test_an_empty_folder_is_used(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    fill(tmp_path / "a", "new")
+    assert text_of(tmp_path / "a") == "new"
 
+
+def test_two_sets_share_a_folder_without_a_clash(tmp_path: Path) -> None:
+    for name in ("one.pvtu", "two.pvtu", "one.two.pvtu"):
+        fill(tmp_path / name, name)
+    for name in ("one.pvtu", "two.pvtu", "one.two.pvtu"):
+        assert text_of(tmp_path / name) == name
+        fill(tmp_path / name, "new", overwrite=True)
+    assert len(names(tmp_path)) == 6
+
+
+@EITHER
+def test_a_set_that_appears_meanwhile_is_not_replaced(name: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="is there already"):
-        lose_the_race()
-    assert names(tmp_path) == ["a"]
-    assert names(tmp_path / "a") == ["thesis"]
+        fill(tmp_path / name, "late", after=lambda _: fill(tmp_path / name, "early"))
+    assert text_of(tmp_path / name) == "early"
+    assert is_set_alone(tmp_path / name)
 
 
-def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
-    fill(tmp_path / "a", "old")
-    (tmp_path / "link").symlink_to(tmp_path / "a")
-    fill(tmp_path / "link", "new", overwrite=True)
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "a" / "part").read_text() == "new"
+@EITHER
+def test_of_two_who_replace_a_set_the_last_one_stays(name: str, tmp_path: Path) -> None:
+    fill(tmp_path / name, "old")
+    again = {"overwrite": True}
+    fill(tmp_path / name, "late", after=lambda _: fill(tmp_path / name, "early", **again), **again)
+    assert text_of(tmp_path / name) == "late"
+    assert is_set_alone(tmp_path / name)
+
+
+@EITHER
+def test_a_link_is_followed_and_stays(name: str, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    fill(tmp_path / "there" / name, "old")
+    link = tmp_path / f"link{Path(name).suffix}"
+    link.symlink_to(tmp_path / "there" / name)
+    fill(link, "new", overwrite=True)
+    assert link.is_symlink()
+    assert text_of(tmp_path / "there" / name) == "new"
+
+
+@EITHER
+def test_a_set_can_be_moved(name: str, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    fill(tmp_path / "here" / name, "text")
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    shutil.rmtree(tmp_path / "here")
+    assert text_of(tmp_path / "there" / name) == "text"
 
 
 def test_a_place_that_cannot_be_is_refused_clearly(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="there is no folder"):
-        fill(tmp_path / "absent" / "a", "new")
     (tmp_path / "file").touch()
-    with pytest.raises(FormatError, match="there is no folder"):
-        fill(tmp_path / "file" / "a", "new")
+    for name in (MANIFEST, PVTU):
+        for folder in ("absent", "file"):
+            with pytest.raises(FormatError, match="there is no folder"):
+                fill(tmp_path / folder / name, "new")
     with pytest.raises(FormatError, match="null"):
         fill("nul\0", "new")
     with pytest.raises(ArgumentError, match="path must be a path, got 3"):
         fill(3, "new")  # type: ignore[arg-type]
+    assert names(tmp_path) == ["file"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_place_without_permission_is_refused(tmp_path: Path) -> None:
+@EITHER
+def test_a_place_without_permission_is_refused(name: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     with pytest.raises(FormatError, match="Permission denied"):
-        fill(tmp_path / "a", "new")
+        fill(tmp_path / name, "new")
 
 
-def test_the_folder_has_the_permissions_of_any_new_folder(tmp_path: Path) -> None:
+def test_folders_have_the_permissions_of_any_new_folder(tmp_path: Path) -> None:
     fill(tmp_path / "a", "new")
     (tmp_path / "b").mkdir()
-    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+    for folder in (tmp_path / "a", committed_folder(tmp_path / "a" / "manifest.json")):
+        assert folder.stat().st_mode == (tmp_path / "b").stat().st_mode
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
-def test_a_disk_that_is_full_at_the_manifest_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
-    def fill_up() -> None:
-        with new_folder(tmp_path / "a", overwrite=False) as folder:
-            (folder / "manifest.json").symlink_to("/dev/full")
-            write_manifest(folder, {})
+@EITHER
+def test_a_disk_that_is_full_at_the_index_is_an_error_and_leaves_nothing(name: str, tmp_path: Path) -> None:
+    def fill_up(drafted: Any) -> None:
+        (drafted.folder / f"{drafted.place.index.name}.new").symlink_to("/dev/full")
 
-    with pytest.raises(FormatError, match=r"manifest\.json cannot be written: No space left on device"):
-        fill_up()
+    with pytest.raises(FormatError, match="cannot be written: No space left on device"):
+        fill(tmp_path / name, "new", after=fill_up)
     assert names(tmp_path) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="folders change places at one stroke on Linux only")
-def test_a_folder_is_replaced_at_one_stroke(tmp_path: Path) -> None:
-    fill(tmp_path / "a", "0")
-    fill(tmp_path / "b", "0")
-    if not _exchange(tmp_path / "a", tmp_path / "b"):
-        pytest.skip("this file system cannot")
-    script = (
-        "import sys, meshpart.staging as s\n"
-        "while True:\n"
-        "    with s.new_folder(sys.argv[1], overwrite=True) as folder:\n"
-        "        (folder / 'part').write_text('1')\n"
-        "        s.write_manifest(folder, {})\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "a")]) as process:
-        while (tmp_path / "a" / "part").read_text() == "0":
+@EITHER
+def test_whoever_looks_while_sets_are_replaced_finds_one(name: str, tmp_path: Path) -> None:
+    fill(tmp_path / name, "0")
+    script = "import sys, test_staging\nwhile True:\n    test_staging.fill(sys.argv[1], '1', overwrite=True)\n"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path / name)], env=environment) as process:
+        first = committed_folder(index_of(tmp_path / name))
+        while committed_folder(index_of(tmp_path / name)) == first:
             assert process.poll() is None
-        for _ in range(2000):
-            assert (tmp_path / "a").is_dir()
+        seen = {index_of(tmp_path / name).read_bytes() for _ in range(2000)}
         process.kill()
+    assert len(seen) > 1
+    assert all(b"run-" in text for text in seen)

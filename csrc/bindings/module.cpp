@@ -10,6 +10,7 @@ void bind_mesh(pybind11::module_& m);
 void bind_sfc(pybind11::module_& m);
 void bind_parts(pybind11::module_& m);
 void bind_balance(pybind11::module_& m);
+void bind_files(pybind11::module_& m);
 void bind_graph(pybind11::module_& m);
 void bind_graph_parts(pybind11::module_& m);
 void bind_kahip(pybind11::module_& m);
@@ -53,5 +54,6 @@ PYBIND11_MODULE(_core, m) {
     meshpart::bindings::bind_kahip(m);
     meshpart::bindings::bind_graph_parts(m);
     meshpart::bindings::bind_graph(m);
+    meshpart::bindings::bind_files(m);
     meshpart::bindings::bind_balance(m);
 }

@@ -222,8 +222,8 @@ Grouped<Id> regroup(const MeshView& mesh, std::span<const part_t> labels, part_t
     result.cell_ids = std::move(order.cells.entries);
     result.rows = rows_of<Id>(mesh, result.cell_ids, threads);
 
-    const bool has_part_0 = !result.holders.empty() && result.holders[0] == 0;
-    const Vector<index_t> point_ids = number_points(mesh, result.rows, has_part_0);
+    const bool wants_part_0 = !parts.empty() && parts[0] == 0;
+    const Vector<index_t> point_ids = number_points(mesh, result.rows, wants_part_0);
     result.on_points = turned_round<Id>(result.rows.n_rows(), std::ssize(result.rows.entries), std::ssize(point_ids),
                                         threads, [&](index_t cell) { return result.rows[cell]; });
     const Vector<index_t> owners = find_holders_of_points(result, threads);

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from meshpart import arguments
 from meshpart.arrays import Labels
 from meshpart.cli.options import (
     json_option,
@@ -17,19 +19,31 @@ from meshpart.cli.options import (
     threads_option,
 )
 from meshpart.cli.terminal import bar, show, step
-from meshpart.io import read, write_parts
+from meshpart.errors import ArgumentError
+from meshpart.io import read
 from meshpart.labels import as_labels, place_for_labels, read_labels, write_labels
+from meshpart.local_graph import ADJACENCIES
 from meshpart.mesh import Mesh
 from meshpart.methods import choose
-from meshpart.part_labels import PartLabels, labels_of_parts, read_part_labels
-from meshpart.partition import partition, partition_labels, split
+from meshpart.part_labels import PartLabels, read_part_labels
+from meshpart.partition import Plan, given_labels, partition_labels, solved
 from meshpart.quality import Quality, quality
+from meshpart.saving import write_parts
+from meshpart.staging import check_place, make_folder
+from meshpart.submesh import Provenance
 
 
 @click.command("partition")
 @mesh_argument
-@click.argument("nparts", type=int)
-@click.option("-o", "--output", required=True, type=click.Path(), metavar="OUT", help="The folder to write.")
+@click.argument("counts", type=int, nargs=-1, required=True, metavar="NPARTS...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(),
+    metavar="OUT",
+    help="What to write: a folder, or an X.pvtu. With several NPARTS, a folder for NPARTS.parts each.",
+)
 @method_options
 @labels_option
 @click.option(
@@ -39,54 +53,105 @@ from meshpart.quality import Quality, quality
     show_default=True,
     help="Layers of ghost cells in each part: cells that share a point with the part's, and so on.",
 )
+@click.option(
+    "--graphs",
+    type=click.Choice(list(ADJACENCIES)),
+    multiple=True,
+    help="Of a part store: graph to store with each part, for message passing on its points or cells (repeatable).",
+)
 @threads_option
 @click.option(
     "--format",
     "file_format",
-    default="vtu",
-    show_default=True,
-    help="vtu, xdmf, med, msh, inp, exodus, ...",
+    metavar="FORMAT",
+    help="store (read back by open_parts), pvtu (for ParaView), or mesh files: vtu, xdmf, med, msh, inp, exodus, ... "
+    "By OUT's suffix if left out: pvtu, or else a store.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace OUT if it holds parts already.")
+@click.option("--overwrite", is_flag=True, help="Replace parts that OUT holds already.")
 @json_option
 def partition_command(
     mesh_path: str,
-    nparts: int,
+    counts: tuple[int, ...],
     output: str,
     labels_path: str | None,
-    ghost_layers: int,
-    threads: int | None,
-    file_format: str,
+    file_format: str | None,
     overwrite: bool,
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Cut MESH into NPARTS files in the folder OUT."""
+    """Cut MESH into NPARTS parts, with a file for each in OUT.
+
+    With several NPARTS, MESH is read once and cut into each number of parts.
+    """
+    places = _places(output, counts, file_format)
+    if len(counts) > 1 and labels_path is not None:
+        raise ArgumentError(f"--labels are for one number of parts, got {', '.join(map(str, counts))}")
+    if len(counts) == 1 or Path(output).exists():
+        for place in places:
+            check_place(place, overwrite=overwrite)
     mesh = read_mesh(mesh_path)
     given = None if labels_path is None else _given_labels(labels_path, mesh)
+    results, lines = [], []
+    in_folder = output if len(counts) > 1 else None  # made with the first parts
+    for nparts, place in zip(counts, places, strict=True):
+        found, made = _cut(mesh, nparts, given, place, file_format, in_folder, overwrite=overwrite, **how)
+        facts = {"out": place, "method": made.method, "seed": made.seed, "ghost_layers": how["ghost_layers"]}
+        results.append({"mesh": mesh_path, **facts, **found.to_dict()})
+        how_cut = f"along {labels_path}" if given is not None else f"by {made.method}"
+        how_cut += f" ({made.mode})" if made.mode else ""
+        layers = how["ghost_layers"]
+        how_cut += f", {layers} ghost layer{'s' if layers > 1 else ''}" if layers else ""
+        lines += [*str(found).splitlines(), f"cut {how_cut}, written to {place}", ""]
+    show(results[0] if len(results) == 1 else {"decompositions": results}, lines[:-1], as_json=as_json)
+
+
+def _places(output: str, counts: Sequence[int], file_format: str | None) -> list[str]:
+    """Return where the parts go, for each number of them."""
+    if len(counts) == 1:
+        return [output]
+    for nparts in counts:
+        arguments.integer("nparts", nparts, low=1)
+    if len(set(counts)) < len(counts):
+        raise ArgumentError(f"each number of parts is cut once, got {', '.join(map(str, counts))}")
+    suffix = "pvtu" if file_format == "pvtu" else "parts"
+    return [str(Path(output) / f"{nparts}.{suffix}") for nparts in counts]
+
+
+def _cut(
+    mesh: Mesh,
+    nparts: int,
+    given: Labels | None,
+    place: str,
+    file_format: str | None,
+    in_folder: str | None,
+    *,
+    overwrite: bool,
+    ghost_layers: int,
+    graphs: tuple[str, ...],
+    threads: int | None,
+    **how: Any,
+) -> tuple[Quality, Provenance]:
+    """Cut a mesh and write its parts; return how good the cut is, and how it was made."""
+    plan = Plan.of(mesh, ghost_layers, graphs, threads)
     with step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
         if given is None:
-            parts = partition(mesh, nparts, ghost_layers=ghost_layers, threads=threads, **how)
+            labels, made = solved(mesh, nparts, threads=threads, **how)
         else:
-            parts = split(mesh, given, nparts, ghost_layers=ghost_layers, threads=threads)
-    found = judge(mesh, labels_of_parts(parts, mesh.n_cells), nparts, threads, how)
-    with bar(f"writing {output}", nparts) as advance:
-        write_parts(parts, output, format=file_format, overwrite=overwrite, progress=advance)
-    made = parts[0].provenance
-    result = {
-        "mesh": mesh_path,
-        "out": output,
-        "method": made.method,
-        "seed": made.seed,
-        "ghost_layers": ghost_layers,
-        **found.to_dict(),
-    }
-    how_cut = (
-        f"by {made.method}" + (f" ({made.mode})" if made.mode else "") if given is None else f"along {labels_path}"
-    )
-    if ghost_layers:
-        how_cut += f", {ghost_layers} ghost layer" + "s" * (ghost_layers > 1)
-    show(result, [*str(found).splitlines(), f"cut {how_cut}, written to {output}"], as_json=as_json)
+            labels, made = given_labels(mesh, given, nparts)
+    found = judge(mesh, labels, nparts, threads, how)
+    if in_folder is not None:
+        make_folder(in_folder)
+    with bar(f"writing {place}", nparts) as advance:
+        write_parts(
+            plan.each(labels, made),
+            place,
+            format=file_format,
+            overwrite=overwrite,
+            graphs=graphs,
+            quality=found,
+            progress=advance,
+        )
+    return found, made
 
 
 @click.command("labels")

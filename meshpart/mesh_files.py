@@ -1,0 +1,86 @@
+"""Parts as mesh files, in any format that meshio writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from meshpart import losses
+from meshpart.errors import FormatError, MissingDependencyError
+from meshpart.formats import find_format
+from meshpart.manifest import file_name
+from meshpart.part_files import fit, refuse_what_it_lacks
+from meshpart.quiet import in_one_line
+from meshpart.submesh import SubMesh
+from meshpart.writing import Write, writer
+
+
+class MeshFileWriter:
+    """Writes parts as mesh files of one format; what that does not hold goes into an .npz file beside each.
+
+    Parameters
+    ----------
+    format : str
+        meshio's name of it, or a suffix.
+    """
+
+    def __init__(self, format: str) -> None:
+        self.format, self._holds, self.suffix = find_format(format)
+        self.notes: dict[str, bool] = {}
+        self._opened = ExitStack()
+        self._write: Write | None = None
+
+    def check(self, part: SubMesh) -> None:
+        """Raise FormatError if the format cannot hold a part."""
+        refuse_what_it_lacks(part, self.format, self._holds)
+
+    def write(self, part: SubMesh, folder: Path) -> dict[str, Any]:
+        """Write the files of a part, and say whether there is one beside the mesh file."""
+        self.check(part)
+        file = fit(part, self.format, self._holds)
+        target = folder / file_name(part.part, self.suffix)
+        try:
+            remark = self._writing()(file.mesh, target, file.name)
+        except FormatError as error:
+            reason = f"part {part.part} cannot be written as {file.name}: {error}"
+            raise FormatError(reason) from (error.__cause__ or error)
+        if losses.DROPPED.search(remark):
+            raise FormatError(f"part {part.part} cannot be written as {file.name}: {remark}")
+        if remark:
+            file.note(f"meshio: {remark}")
+        if file.beside:
+            write_beside(folder / file_name(part.part, ".npz"), file.beside)
+        self.notes.update(file.notes)
+        return {"beside": bool(file.beside)}
+
+    def index(self, folder: str, files: Sequence[str], ghost_layers: int) -> None:
+        """Return None: the manifest stands for all files."""
+
+    def close(self) -> None:
+        """End the process that writes, where there is one."""
+        self._opened.close()
+
+    def _writing(self) -> Write:
+        """Return what writes a mesh file, begun with the first one."""
+        if self._write is None:
+            try:
+                self._write = self._opened.enter_context(writer(self._holds.package))
+            except ImportError as error:
+                package = f"writing {self.format} needs {error.name or error}: pip install 'meshpart[formats]'"
+                raise MissingDependencyError(package) from error
+        return self._write
+
+
+def write_beside(path: Path, arrays: dict[str, Any]) -> None:
+    """Write arrays as an .npz file; refuse names under which it would not give each back."""
+    for name in arrays:
+        if "\0" in name or f"{name}.npy" in arrays:  # it ends a name at a NUL, or at .npy
+            raise FormatError(f".npz files cannot hold the name {name!r} apart from others")
+    try:
+        np.savez(path, **arrays)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path.name} cannot be written: {in_one_line(error)}") from error

@@ -1,0 +1,309 @@
+"""The part store: a folder that holds everything of each part in one file, opened by mapping it into memory."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote, unquote
+
+import numpy as np
+import numpy.typing as npt
+
+from meshpart import arguments
+from meshpart.arrays import Array, as_array, as_mapping
+from meshpart.balance import Repair
+from meshpart.blocks import CellBlock, Faces
+from meshpart.errors import ArgumentError, FormatError
+from meshpart.halo import HaloPlan
+from meshpart.local_graph import LocalGraph
+from meshpart.manifest import Manifest, file_name, read_manifest
+from meshpart.mesh import Mesh, Periodic
+from meshpart.packing import known, pack, unpack
+from meshpart.staging import FIELDS
+from meshpart.submesh import IndexMap, Provenance, SubMesh
+from meshpart.tensors import map_tensors, write_tensors
+from meshpart.whole import listed
+
+STORE = "store"
+SUFFIX = ".safetensors"
+CONTENT = "meshpart"  # the entry of a file's metadata that says what its arrays are
+
+# What a part is made of.
+CLASSES = known(SubMesh, Mesh, CellBlock, Faces, Periodic, IndexMap, HaloPlan, Provenance, Repair, LocalGraph)
+
+ENTITIES = ("points", "cells")
+
+
+def open_parts(path: str | os.PathLike[str]) -> PartStore:
+    """Open a part store.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder that `write_parts` wrote. It may have been moved, and be read-only.
+
+    Returns
+    -------
+    store : PartStore
+
+    Raises
+    ------
+    FormatError
+        If there is no part store, or one that is not complete, or of another version.
+    """
+    manifest = read_manifest(path)
+    if manifest.format != STORE:
+        raise FormatError(
+            f"{manifest.path} holds parts in the format {manifest.format}, which is no part store; "
+            "meshpart.rejoin puts them together again"
+        )
+    return PartStore(manifest)
+
+
+@dataclass(frozen=True)
+class PartStore:
+    """The parts of a decomposition on disk. `open_parts` returns it.
+
+    It holds no part and no open file: `load` maps the one file that it is asked for. So it is cheap to hand to other
+    processes, which open it again; and an iteration over a store yields its parts one after another.
+    """
+
+    _opened: Manifest
+
+    def __repr__(self) -> str:
+        return f"<PartStore: {len(self)} parts in {self._opened.path}>"
+
+    def __len__(self) -> int:
+        """How many parts the decomposition has."""
+        return self._opened.nparts
+
+    def __iter__(self) -> Iterator[SubMesh]:
+        return map(self.load, range(len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _open_again, (self._opened.path, self.run)
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What manifest.json says: how the parts were made, how large each is, and what is in them."""
+        return MappingProxyType(dict(self._opened.content))
+
+    @property
+    def run(self) -> str:
+        """The `run` of its parts."""
+        return str(self._opened.content["run"])
+
+    def load(self, part: int) -> SubMesh:
+        """Return a part, whose arrays are mapped from its file, read-only: nothing is read until it is used.
+
+        Parameters
+        ----------
+        part : int
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such part.
+        FormatError
+            If its file is missing, cut short, or of another decomposition.
+        """
+        number, row = self._row(part)
+        file = self._opened.file(number)
+        loaded = _read(file, row["bytes"])
+        if type(loaded) is not SubMesh:
+            raise FormatError(f"{file} holds no part")
+        self._require_ours(file, number, loaded.run, loaded.part, loaded.nparts)
+        return loaded
+
+    # -- fields ------------------------------------------------------------------------------------------
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names under which fields were added, in alphabetical order."""
+        try:
+            folders = list((self._opened.folder / FIELDS).iterdir())
+        except OSError:
+            return ()
+        return tuple(sorted(unquote(folder.name, errors="surrogatepass") for folder in folders))
+
+    def write_fields(
+        self,
+        name: str,
+        values: Mapping[str, Mapping[str, npt.ArrayLike]],
+        part: int,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Add fields to a part: another sample on the same mesh, or what a solver or a network found.
+
+        They lie in a file of their own, which appears when it is complete. Each process may write those of its part.
+
+        Parameters
+        ----------
+        name : str
+            What they are called together: a sample, a time step.
+        values : mapping of str to mapping of str to array_like
+            Of "points" and "cells", by name, an array in local order of the owned entities, (n_owned, ...), or of all
+            local ones, (n_local, ...).
+        part : int
+        overwrite : bool
+            Replace what the part has by that name.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such part, or an array has the wrong length.
+        FormatError
+            If there are fields by that name, or they cannot be written.
+
+        Examples
+        --------
+        >>> import meshpart, tempfile
+        >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+        >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> meshpart.write_parts(meshpart.partition(mesh, 2), f"{folder.name}/two.parts")
+        >>> store = meshpart.open_parts(f"{folder.name}/two.parts")
+        >>> store.write_fields("first try", {"cells": {"pressure": [1.5]}}, part=0)
+        >>> store.fields, store.load_fields("first try", 0)["cells"]["pressure"]
+        (('first try',), array([1.5]))
+        >>> folder.cleanup()
+        """
+        number, row = self._row(part)
+        arrays = {entity: _fields(entity, of, row) for entity, of in as_mapping("values", values).items()}
+        content = {"run": self.run, "part": number, "nparts": len(self), **{e: arrays.get(e, {}) for e in ENTITIES}}
+        folder = self._fields_folder(name)
+        file = folder / file_name(number, SUFFIX)
+        if file.exists() and not arguments.flag("overwrite", overwrite):
+            raise FormatError(f"part {number} has fields {name!r} already: {file}; overwrite=True replaces them")
+        text, tensors = pack(content, {})
+        new = file.with_name(f".{secrets.token_hex(8)}.new")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_tensors(new, tensors, {CONTENT: text})
+            new.replace(file)
+        except OSError as error:
+            raise FormatError(f"{file} cannot be written: {error.strerror or error}") from error
+        finally:
+            new.unlink(missing_ok=True)
+
+    def load_fields(self, name: str, part: int) -> dict[str, dict[str, Array]]:
+        """Return the fields that were added to a part, mapped from their file, read-only.
+
+        Parameters
+        ----------
+        name : str
+        part : int
+
+        Returns
+        -------
+        values : dict of str to dict of str to ndarray
+            Of "points" and of "cells", as they were written.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such part.
+        FormatError
+            If it has no such fields, or they are of another decomposition.
+        """
+        number, _ = self._row(part)
+        file = self._fields_folder(name) / file_name(number, SUFFIX)
+        if not file.exists():
+            known = ", ".join(map(repr, self.fields)) or "none"
+            raise FormatError(f"part {number} has no fields {name!r}: there is no {file} (the store has {known})")
+        content = _read(file)
+        if type(content) is not dict or content.keys() != {"run", "part", "nparts", *ENTITIES}:
+            raise FormatError(f"{file} holds no fields")
+        self._require_ours(file, number, content["run"], content["part"], content["nparts"])
+        return {entity: content[entity] for entity in ENTITIES}
+
+    # -- checks ------------------------------------------------------------------------------------------
+
+    def _row(self, part: int) -> tuple[int, dict[str, Any]]:
+        """Return the number of a part, and what the manifest's table says of it."""
+        number = arguments.integer("part", part, low=0, high=len(self) - 1)
+        if number not in self._opened.parts:
+            there = self._opened.parts
+            raise ArgumentError(
+                f"{self._opened.path} was written without part {number}: {listed(there, len(there))} there"
+            )
+        return number, self._opened.row(number)
+
+    def _require_ours(self, file: Path, number: int, run: str, part: int, nparts: int) -> None:
+        if (run, nparts) != (self.run, len(self)):
+            raise FormatError(f"{file} is of another decomposition: its run is {run}, that of the store is {self.run}")
+        if part != number:
+            raise FormatError(f"{file} is that of part {part}, not of part {number}")
+
+    def _fields_folder(self, name: str) -> Path:
+        if not isinstance(name, str) or not name:
+            raise ArgumentError(f"name must be a str, and not empty, got {name!r}")
+        quoted = quote(name, safe=" !#$&'()+,;=@[]^`{}~", errors="surrogatepass").replace(".", "%2E")
+        return self._opened.folder / FIELDS / quoted
+
+
+class StoreWriter:
+    """Writes the files of a part store."""
+
+    format = STORE
+    suffix = SUFFIX
+
+    def __init__(self) -> None:
+        self.notes: dict[str, bool] = {}
+
+    def check(self, part: SubMesh) -> None:
+        """Raise FormatError if a part holds what cannot be kept without pickle."""
+        mesh = part.mesh  # all else in a part is meshpart's own
+        pack((mesh.point_data, mesh.cell_data, mesh.field_data, mesh.block_data, mesh.info, part.periodic), CLASSES)
+
+    def write(self, part: SubMesh, folder: Path) -> dict[str, Any]:
+        """Write the file of a part."""
+        text, arrays = pack(part, CLASSES)
+        write_tensors(folder / file_name(part.part, SUFFIX), arrays, {CONTENT: text})
+        return {}
+
+    def index(self, folder: str, files: Sequence[str], ghost_layers: int) -> None:
+        """Return None: the manifest stands for all files."""
+
+    def close(self) -> None:
+        """Nothing was begun."""
+
+
+def _open_again(path: Path, run: str) -> PartStore:
+    """Return the store that another process had open."""
+    store = open_parts(path)
+    if store.run != run:
+        raise FormatError(f"{path} has been replaced: its run is {store.run}, it was {run}")
+    return store
+
+
+def _read(file: Path, size: int | None = None) -> Any:
+    """Return what was packed into a file."""
+    arrays, metadata = map_tensors(file, size)
+    try:
+        return unpack(metadata[CONTENT], arrays, CLASSES)
+    except (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError) as error:
+        raise FormatError(f"{file} is damaged: it does not say what its arrays are ({error})") from error
+
+
+def _fields(entity: str, values: Any, row: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the fields of an entity as arrays, after checking that they fit the part."""
+    arguments.one_of("entity of values", entity, ENTITIES)
+    n_owned, n_ghost = row[f"owned_{entity}"], row[f"ghost_{entity}"]
+    arrays = {}
+    for name, given in as_mapping(f"values[{entity!r}]", values).items():
+        what = f"values[{entity!r}][{name!r}]"
+        array = as_array(what, given, ArgumentError)
+        if array.ndim == 0 or len(array) not in (n_owned, n_owned + n_ghost):
+            raise ArgumentError(
+                f"{what} must have {n_owned} rows, of the owned {entity}, or {n_owned + n_ghost}, of all local ones, "
+                f"got the shape {array.shape}"
+            )
+        arrays[name] = np.ascontiguousarray(array).reshape(array.shape)
+    return arrays
