@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
-from xml.sax.saxutils import escape
 
 from meshpart.cells import cell_type
 from meshpart.errors import ArgumentError, FormatError
@@ -35,10 +34,6 @@ class Arrays:
 
 
 NO_ARRAYS = Arrays(frozenset())
-
-
-def _xml(name: str) -> str:
-    return escape(name, {'"': "&quot;"}).encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _percent(name: str) -> str:
@@ -90,7 +85,7 @@ class Format:
     largest_tag: int = 2**31 - 1
     point_sets: bool = False
     cell_sets: bool = False
-    names: str = r"[^\x00-\x1f\x7f\ud800-\udfff]+"
+    names: str = r"[^\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]+"
     encode: Callable[[str], str] = str
     dims: tuple[int, ...] = (3,)
     point_dtypes: frozenset[str] = frozenset({"float64"})
@@ -152,7 +147,6 @@ FORMATS = {
         _types(f"{VTK_XML} polyhedron"),
         Arrays(),
         Arrays(),
-        encode=_xml,
         point_dtypes=REAL,
         empty_block=True,
         mixed=_types(VTK_XML),

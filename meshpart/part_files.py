@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -193,7 +192,7 @@ def _place(
     blocks = entities.gather(_plain(what, values, file))
     if _is_held(name, blocks, entities, file.holds):
         key = file.holds.encode(name)
-        if html.unescape(key) != name:
+        if key != name:
             file.note(f"{what} is named {key!r} in the file")
         kept[key] = blocks
     else:

@@ -1,4 +1,4 @@
-"""Write mesh files by meshio; those of HDF5 in a process of its own, since HDF5 crashes where a disk is full."""
+"""Write mesh files: .vtu by our own writer, the others by meshio, of HDF5 in another process, since HDF5 may crash."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from meshpart import child
 from meshpart.errors import FormatError
 from meshpart.meshio_bridge import patched_meshio
 from meshpart.quiet import in_one_line, listening, said
+from meshpart.vtu import write_vtu
 
 if TYPE_CHECKING:
     import meshio
@@ -64,6 +65,9 @@ def writer(package: str | None) -> Iterator[Write]:
 
 def write(mesh: meshio.Mesh, path: Path, name: str) -> str:
     """Write a mesh, and return what meshio said."""
+    if name == "vtu":  # which meshio writes slowly, or large
+        write_vtu(path, mesh)
+        return ""
     with listening() as heard, patched_meshio():
         try:
             mesh.write(str(path), file_format=name)

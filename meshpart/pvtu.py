@@ -1,0 +1,128 @@
+"""Parts as the pieces of a .pvtu file, which ParaView opens as one mesh: the pieces, and the index that names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from meshpart.beside import write_beside
+from meshpart.cells import CELL_TYPES
+from meshpart.errors import FormatError
+from meshpart.formats import FORMATS
+from meshpart.part_files import fit, refuse_what_it_lacks
+from meshpart.submesh import SubMesh
+from meshpart.vtu import ROOT, Schema, quoted, write_vtu
+
+# VTK reads more from .vtu files than meshio does: cells of all its types, in any mixture.
+PIECE = replace(
+    FORMATS["vtu"], types=frozenset(name for name, kind in CELL_TYPES.items() if kind.vtk is not None), mixed=None
+)
+
+
+class PieceWriter:
+    """Write parts as .vtu files that one index can name: with the same arrays in each.
+
+    Parameters
+    ----------
+    suffix : str
+        Of the files.
+    notes : dict of str to bool
+        What became of the data, and whether that is worth a warning.
+    schema : Schema or None
+        The arrays of the pieces, once the first is written.
+    """
+
+    suffix = ".vtu"
+
+    def __init__(self) -> None:
+        self.notes: dict[str, bool] = {}
+        self.schema: Schema | None = None
+
+    def check(self, part: SubMesh) -> None:
+        """Raise FormatError if .vtu files have no place for a part's cells or numbers."""
+        refuse_what_it_lacks(part, "vtu", PIECE)
+
+    def write(self, part: SubMesh, folder: Path) -> dict[str, Any]:
+        """Write a part, and what .vtu files do not hold beside it.
+
+        Parameters
+        ----------
+        part : SubMesh
+        folder : pathlib.Path
+
+        Returns
+        -------
+        columns : dict
+            "beside": whether there is a file beside it.
+
+        Raises
+        ------
+        FormatError
+            If the part's arrays are not those of the first part, or a file cannot be written.
+        """
+        file = fit(part, "vtu", PIECE)
+        self.notes.update(file.notes)
+        name = f"part-{part.part:05}"
+        try:
+            schema = write_vtu(folder / f"{name}{self.suffix}", file.mesh)
+            self.schema = self.schema or schema
+            _refuse_other_arrays(schema, self.schema)
+        except FormatError as error:
+            raise FormatError(f"part {part.part} cannot be written as a piece of a .pvtu file: {error}") from error
+        return {"beside": write_beside(folder / f"{name}.npz", file.beside)}
+
+
+def index(pieces: Iterable[str], schema: Schema, ghost_level: int) -> bytes:
+    """Return the content of a .pvtu file.
+
+    Parameters
+    ----------
+    pieces : iterable of str
+        The paths of the .vtu files from the folder of the .pvtu file, with / between folders.
+    schema : Schema
+        The arrays of each of them.
+    ghost_level : int
+        How many layers of ghosts they have.
+
+    Raises
+    ------
+    FormatError
+        If XML cannot hold a path.
+
+    Examples
+    --------
+    >>> schema = Schema('type="Float64" Name="Points" NumberOfComponents="3"', {}, {})
+    >>> print(index(["a&b/part-00000.vtu"], schema, 1).decode().splitlines()[-3])
+    <Piece Source="a&amp;b/part-00000.vtu"/>
+    """
+    arrays = {"PPointData": schema.point_data, "PCellData": schema.cell_data, "PPoints": {"Points": schema.points}}
+    lines = [
+        '<?xml version="1.0"?>',
+        f'<VTKFile type="PUnstructuredGrid" {ROOT}>',
+        f'<PUnstructuredGrid GhostLevel="{ghost_level}">',
+    ]
+    for tag, elements in arrays.items():
+        lines += [f"<{tag}>", *(f"<PDataArray {told}/>" for told in elements.values()), f"</{tag}>"]
+    lines += [f"<Piece Source={_source(piece)}/>" for piece in pieces]
+    lines += ["</PUnstructuredGrid>", "</VTKFile>\n"]
+    return "\n".join(lines).encode("ascii")
+
+
+def _source(piece: str) -> str:
+    if re.search("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", piece):
+        raise FormatError(f".pvtu files cannot name a file {piece!r}")
+    return quoted(piece)
+
+
+def _refuse_other_arrays(given: Schema, first: Schema) -> None:
+    for field in fields(Schema):
+        ours, theirs = getattr(given, field.name), getattr(first, field.name)
+        if not isinstance(ours, Mapping):
+            ours, theirs = {"Points": ours}, {"Points": theirs}
+        for name in {**theirs, **ours}:
+            if ours.get(name) != theirs.get(name):
+                told = [arrays.get(name, "absent").split(" Name=")[0] for arrays in (ours, theirs)]
+                raise FormatError(f"{field.name}[{name!r}] is {told[0]}, and {told[1]} in the first part written")
