@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from meshpart.beside import write_beside
-from meshpart.cells import CELL_TYPES
 from meshpart.errors import FormatError
 from meshpart.formats import FORMATS
 from meshpart.part_files import fit, refuse_what_it_lacks
 from meshpart.submesh import SubMesh
-from meshpart.vtu import ROOT, Schema, quoted, write_vtu
+from meshpart.vtu import ROOT, Schema, opening, quoted, write_vtu
 
-# VTK reads more from .vtu files than meshio does: cells of all its types, in any mixture.
-PIECE = replace(
-    FORMATS["vtu"], types=frozenset(name for name, kind in CELL_TYPES.items() if kind.vtk is not None), mixed=None
-)
+# VTK reads more from .vtu files than meshio does: voxels, and polyhedra beside other cells.
+PIECE = replace(FORMATS["vtu"], types=FORMATS["vtu"].types | {"voxel"}, mixed=None)
 
 
 class PieceWriter:
@@ -94,7 +91,7 @@ def index(pieces: Iterable[str], schema: Schema, ghost_level: int) -> bytes:
 
     Examples
     --------
-    >>> schema = Schema('type="Float64" Name="Points" NumberOfComponents="3"', {}, {})
+    >>> schema = Schema('type="Float64" NumberOfComponents="3" Name="Points"', {}, {})
     >>> print(index(["a&b/part-00000.vtu"], schema, 1).decode().splitlines()[-3])
     <Piece Source="a&amp;b/part-00000.vtu"/>
     """
@@ -105,7 +102,7 @@ def index(pieces: Iterable[str], schema: Schema, ghost_level: int) -> bytes:
         f'<PUnstructuredGrid GhostLevel="{ghost_level}">',
     ]
     for tag, elements in arrays.items():
-        lines += [f"<{tag}>", *(f"<PDataArray {told}/>" for told in elements.values()), f"</{tag}>"]
+        lines += [opening(tag, elements), *(f"<PDataArray {told}/>" for told in elements.values()), f"</{tag}>"]
     lines += [f"<Piece Source={_source(piece)}/>" for piece in pieces]
     lines += ["</PUnstructuredGrid>", "</VTKFile>\n"]
     return "\n".join(lines).encode("ascii")

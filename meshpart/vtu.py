@@ -48,6 +48,9 @@ ROOT = f'version="1.0" byte_order="{"LittleEndian" if sys.byteorder == "little" 
 WEDGE = [0, 2, 1, 3, 5, 4]
 POLYHEDRON = 42
 
+GLOBAL_IDS = {"PointData": "GlobalPointIds", "CellData": "GlobalCellIds"}  # which VTK takes for what they are
+IS_ID = ' IdType="1"'
+
 # What readers that search the whole file for XML would find in an array.
 MARKUP = re.compile(rb"<(?:/AppendedData|Piece)")
 
@@ -98,7 +101,7 @@ def write_vtu(path: Path, mesh: meshio.Mesh) -> Schema:
         "Points": {"Points": _native("Points", points)},
         "Cells": _cells(mesh.cells, len(points)),
     }
-    described = {tag: {name: _attributes(name, a) for name, a in arrays.items()} for tag, arrays in sections.items()}
+    described = {tag: _described(tag, arrays) for tag, arrays in sections.items()}
     arrays = [array for arrays in sections.values() for array in arrays.values()]
     is_raw = not any(MARKUP.search(array.data) for array in arrays)
     head = _head(described, arrays, len(points), len(sections["Cells"]["types"]), is_raw=is_raw)
@@ -130,6 +133,12 @@ def quoted(text: str) -> str:
     return f'"{escape(text, entities).encode("ascii", "xmlcharrefreplace").decode()}"'
 
 
+def opening(tag: str, arrays: Mapping[str, str]) -> str:
+    """Return the opening tag of an element that holds arrays, as a Schema describes them."""
+    ids = [f" GlobalIds={quoted(name)}" for name, told in arrays.items() if IS_ID in told]
+    return f"<{tag}{''.join(ids)}>"
+
+
 # -- XML ----------------------------------------------------------------------------------------------------
 
 
@@ -150,16 +159,19 @@ def _head(
         f'<Piece NumberOfPoints="{n_points}" NumberOfCells="{n_cells}">',
     ]
     for tag, elements in described.items():
-        lines.append(f"<{tag}>")
-        lines += [f'<DataArray {told} format="appended" offset="{offsets.pop()}"/>' for told in elements.values()]
-        lines.append(f"</{tag}>")
+        told = [f'<DataArray {each} format="appended" offset="{offsets.pop()}"/>' for each in elements.values()]
+        lines += [opening(tag, elements), *told, f"</{tag}>"]
     lines += ["</Piece>", "</UnstructuredGrid>", f'<AppendedData encoding="{"raw" if is_raw else "base64"}">', "_"]
     return "\n".join(lines)
 
 
-def _attributes(name: str, array: Array) -> str:
-    components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
-    return f'type="{TYPES[array.dtype.name]}" Name={quoted(name)}{components}'
+def _described(tag: str, arrays: Arrays) -> dict[str, str]:
+    told = {}
+    for name, array in arrays.items():
+        components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
+        is_id = GLOBAL_IDS.get(tag) == name and array.dtype == np.int64 and array.ndim == 1
+        told[name] = f'type="{TYPES[array.dtype.name]}"{components}{IS_ID if is_id else ""} Name={quoted(name)}'
+    return told
 
 
 # -- arrays -------------------------------------------------------------------------------------------------
