@@ -11,7 +11,7 @@ import pytest
 from meshes import grid_points
 from vtk_reading import arrays_of, ids_of, points_of, read_by_vtk, rows_of, types_of
 
-from meshpart import FormatError
+from meshpart import FormatError, read
 from meshpart.cells import CELL_TYPES
 from meshpart.formats import FORMATS, REAL
 from meshpart.meshio_bridge import patched_meshio
@@ -231,6 +231,7 @@ def test_arrays_may_hold_any_bytes(text: bytes, count: int, tmp_path: Path) -> N
     grid = read_by_vtk(path)
     assert_equal(arrays_of(grid.GetPointData())["last"], values)
     assert grid.GetNumberOfCells() == n
+    assert_equal(read(path).point_data["first"], values)
     wide = np.frombuffer((text + b"abc") * 8, np.float64)
     mesh = with_points(len(wide), point_data={"d": wide})
     assert_meshio_reads(mesh, written(mesh, tmp_path))
