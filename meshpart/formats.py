@@ -1,4 +1,4 @@
-"""What each format that meshio writes can hold, found by writing and reading back: no more is claimed than came back.
+"""What each format can hold, found by writing and reading back by meshio: no more is claimed than came back.
 
 `tests/test_formats.py` measures it again.
 """

@@ -189,9 +189,10 @@ def _native(name: str, values: Array) -> Array:
 
 
 def _joined(name: str, blocks: Sequence[Array]) -> Array:
-    dtypes = sorted({block.dtype.name for block in blocks})
-    if len(dtypes) > 1:
-        raise FormatError(f"vtu files hold an array of one dtype, {name!r} is {' and '.join(dtypes)}")
+    kinds = {(block.dtype, block.shape[1:]) for block in blocks}
+    if len(kinds) > 1:
+        told = ", ".join(sorted(f"{dtype} x {shape}" for dtype, shape in kinds))
+        raise FormatError(f"vtu files hold an array of one dtype and one shape in all blocks, {name!r} is {told}")
     return np.concatenate(blocks) if blocks else np.zeros(0)
 
 

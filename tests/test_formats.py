@@ -1,4 +1,4 @@
-"""The table of formats, against what comes back when meshio writes a file and reads it."""
+"""The table of formats, against what comes back when a file is written and meshio reads it."""
 
 from __future__ import annotations
 
