@@ -37,7 +37,12 @@ def points_of(grid: Any) -> np.ndarray:
 
 def rows_of(grid: Any) -> list[list[int]]:
     """Return the points of each cell."""
-    return [ids_of(grid.GetCell(number)) for number in range(grid.GetNumberOfCells())]
+    ids = pytest.importorskip("vtk").vtkIdList()
+    rows = []
+    for number in range(grid.GetNumberOfCells()):
+        grid.GetCellPoints(number, ids)
+        rows.append([ids.GetId(place) for place in range(ids.GetNumberOfIds())])
+    return rows
 
 
 def ids_of(cell: Any) -> list[int]:
