@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ PIECE = replace(FORMATS["vtu"], types=FORMATS["vtu"].types | {"voxel"}, mixed=No
 class PieceWriter:
     """Write parts as .vtu files that one index can name: with the same arrays in each.
 
-    Parameters
+    Attributes
     ----------
     suffix : str
         Of the files.
@@ -91,11 +91,11 @@ def index(pieces: Iterable[str], schema: Schema, ghost_level: int) -> bytes:
 
     Examples
     --------
-    >>> schema = Schema('type="Float64" NumberOfComponents="3" Name="Points"', {}, {})
+    >>> schema = Schema({"Points": 'type="Float64" NumberOfComponents="3" Name="Points"'}, {}, {})
     >>> print(index(["a&b/part-00000.vtu"], schema, 1).decode().splitlines()[-3])
     <Piece Source="a&amp;b/part-00000.vtu"/>
     """
-    arrays = {"PPointData": schema.point_data, "PCellData": schema.cell_data, "PPoints": {"Points": schema.points}}
+    arrays = {"PPointData": schema.point_data, "PCellData": schema.cell_data, "PPoints": schema.points}
     lines = [
         '<?xml version="1.0"?>',
         f'<VTKFile type="PUnstructuredGrid" {ROOT}>',
@@ -117,8 +117,6 @@ def _source(piece: str) -> str:
 def _refuse_other_arrays(given: Schema, first: Schema) -> None:
     for field in fields(Schema):
         ours, theirs = getattr(given, field.name), getattr(first, field.name)
-        if not isinstance(ours, Mapping):
-            ours, theirs = {"Points": ours}, {"Points": theirs}
         for name in {**theirs, **ours}:
             if ours.get(name) != theirs.get(name):
                 told = [arrays.get(name, "absent").split(" Name=")[0] for arrays in (ours, theirs)]

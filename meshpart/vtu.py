@@ -61,12 +61,11 @@ class Schema:
 
     Parameters
     ----------
-    points : str
-    point_data, cell_data : dict of str to str
-        By the names of the arrays.
+    points, point_data, cell_data : dict of str to str
+        By the names of the arrays. That of the points is "Points".
     """
 
-    points: str
+    points: dict[str, str]
     point_data: dict[str, str]
     cell_data: dict[str, str]
 
@@ -118,7 +117,7 @@ def write_vtu(path: Path, mesh: meshio.Mesh) -> Schema:
             file.write(b"\n</AppendedData>\n</VTKFile>\n")
     except OSError as error:
         raise FormatError(f"{path.name} cannot be written: {in_one_line(error)}") from error
-    return Schema(described["Points"]["Points"], described["PointData"], described["CellData"])
+    return Schema(described["Points"], described["PointData"], described["CellData"])
 
 
 def quoted(text: str) -> str:
