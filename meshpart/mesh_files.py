@@ -7,14 +7,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from meshpart import losses
+from meshpart.beside import write_beside
 from meshpart.errors import FormatError, MissingDependencyError
 from meshpart.formats import find_format
 from meshpart.manifest import file_name
 from meshpart.part_files import fit, refuse_what_it_lacks
-from meshpart.quiet import in_one_line
 from meshpart.submesh import SubMesh
 from meshpart.writing import Write, writer
 
@@ -52,10 +50,8 @@ class MeshFileWriter:
             raise FormatError(f"part {part.part} cannot be written as {file.name}: {remark}")
         if remark:
             file.note(f"meshio: {remark}")
-        if file.beside:
-            write_beside(folder / file_name(part.part, ".npz"), file.beside)
         self.notes.update(file.notes)
-        return {"beside": bool(file.beside)}
+        return {"beside": write_beside(folder / file_name(part.part, ".npz"), file.beside)}
 
     def index(self, folder: str, files: Sequence[str], ghost_layers: int) -> None:
         """Return None: the manifest stands for all files."""
@@ -73,14 +69,3 @@ class MeshFileWriter:
                 package = f"writing {self.format} needs {error.name or error}: pip install 'meshpart[formats]'"
                 raise MissingDependencyError(package) from error
         return self._write
-
-
-def write_beside(path: Path, arrays: dict[str, Any]) -> None:
-    """Write arrays as an .npz file; refuse names under which it would not give each back."""
-    for name in arrays:
-        if "\0" in name or f"{name}.npy" in arrays:  # it ends a name at a NUL, or at .npy
-            raise FormatError(f".npz files cannot hold the name {name!r} apart from others")
-    try:
-        np.savez(path, **arrays)
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path.name} cannot be written: {in_one_line(error)}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from meshpart.beside import write_beside
 from meshpart.errors import FormatError
 from meshpart.formats import FORMATS
+from meshpart.manifest import file_name
 from meshpart.part_files import fit, refuse_what_it_lacks
 from meshpart.submesh import SubMesh
 from meshpart.vtu import ROOT, Schema, opening, quoted, write_vtu
@@ -24,7 +25,7 @@ class PieceWriter:
 
     Attributes
     ----------
-    suffix : str
+    format, suffix : str
         Of the files.
     notes : dict of str to bool
         What became of the data, and whether that is worth a warning.
@@ -32,6 +33,7 @@ class PieceWriter:
         The arrays of the pieces, once the first is written.
     """
 
+    format = "pvtu"
     suffix = ".vtu"
 
     def __init__(self) -> None:
@@ -60,16 +62,24 @@ class PieceWriter:
         FormatError
             If the part's arrays are not those of the first part, or a file cannot be written.
         """
+        self.check(part)
         file = fit(part, "vtu", PIECE)
         self.notes.update(file.notes)
-        name = f"part-{part.part:05}"
         try:
-            schema = write_vtu(folder / f"{name}{self.suffix}", file.mesh)
+            schema = write_vtu(folder / file_name(part.part, self.suffix), file.mesh)
             self.schema = self.schema or schema
             _refuse_other_arrays(schema, self.schema)
         except FormatError as error:
             raise FormatError(f"part {part.part} cannot be written as a piece of a .pvtu file: {error}") from error
-        return {"beside": write_beside(folder / f"{name}.npz", file.beside)}
+        return {"beside": write_beside(folder / file_name(part.part, ".npz"), file.beside)}
+
+    def index(self, folder: str, files: Sequence[str], ghost_layers: int) -> bytes:
+        """Return the content of the .pvtu file that names the files of a folder beside it."""
+        assert self.schema is not None
+        return index([f"{folder}/{file}" for file in files], self.schema, ghost_layers)
+
+    def close(self) -> None:
+        """End nothing: nothing was begun."""
 
 
 def index(pieces: Iterable[str], schema: Schema, ghost_level: int) -> bytes:

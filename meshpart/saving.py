@@ -15,12 +15,13 @@ from meshpart.local_graph import Graphs, with_local_graphs
 from meshpart.manifest import describe, describe_part, file_name, plain
 from meshpart.mesh_files import MeshFileWriter
 from meshpart.parallel import in_threads
+from meshpart.pvtu import PieceWriter
 from meshpart.quality import Quality
 from meshpart.staging import MANIFEST, WHAT, Draft, draft, is_pvtu
 from meshpart.store import STORE, StoreWriter
 from meshpart.submesh import SubMesh
 
-PVTU = "pvtu"
+PVTU = PieceWriter.format
 
 
 class Writer(Protocol):
@@ -160,7 +161,7 @@ def _writer_of(path: Any, file_format: str | None) -> Writer:
         raise ArgumentError(f"{given}: the path of parts in the format {name} {wish}")
     if name == STORE:
         return StoreWriter()
-    return MeshFileWriter(name)
+    return PieceWriter() if name == PVTU else MeshFileWriter(name)
 
 
 def _commit(

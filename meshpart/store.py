@@ -272,7 +272,7 @@ class StoreWriter:
         """Return None: the manifest stands for all files."""
 
     def close(self) -> None:
-        """Nothing was begun."""
+        """End nothing: nothing was begun."""
 
 
 def _open_again(path: Path, run: str) -> PartStore:

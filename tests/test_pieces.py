@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from carrying import carrying, interleaved_with, with_everything
 from meshes import quads
+from part_folders import part_file
 from pieces import assert_each_once, written
 from test_real_files import FACTS, read_or_skip
 from test_vtu import VARYING
@@ -153,7 +154,7 @@ def test_meshio_reads_pieces_of_each_type_bit_for_bit(type_: str, tmp_path: Path
     parts = split(mesh, np.arange(mesh.n_cells) % 3, ghost_layers=1)
     path = written(parts, tmp_path)
     for part in parts:
-        assert_meshio_reads_what_was_fitted(part, tmp_path / "mesh-run" / f"part-{part.part:05}.vtu")
+        assert_meshio_reads_what_was_fitted(part, part_file(tmp_path / "mesh.pvtu", part.part))
     if type_ != "VTK_LAGRANGE_HEXAHEDRON":  # of which VTK 9.0 turned two edges around
         assert_each_once(read_by_vtk(path), replace(mesh, periodic=()))
 
@@ -174,7 +175,7 @@ def test_real_meshes_come_back_from_their_pieces(real_meshes: Path, name: str, t
     assert_each_once(read_by_vtk(path), mesh)
     for part in parts:
         if part.mesh.n_cells:  # meshio reads no file without cells
-            assert_meshio_reads_what_was_fitted(part, tmp_path / "mesh-run" / f"part-{part.part:05}.vtu")
+            assert_meshio_reads_what_was_fitted(part, part_file(tmp_path / "mesh.pvtu", part.part))
 
 
 @pytest.mark.parametrize("name", ["pyramid_polyhedron_two_pieces.vtu", "cube.pvtu"])
