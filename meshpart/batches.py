@@ -15,7 +15,7 @@ from meshpart.submesh import SubMesh
 SHARE = 1 / 4
 PARTS = 1024
 
-GUESS = 4  # how many cells a part has for each that it owns, before that is known
+GUESS = 16  # how many cells a part has for each that it owns, before that is known
 
 
 def one_after_another(build: Callable[[Labels], list[SubMesh]], labels: Labels, nparts: int) -> Iterator[SubMesh]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,10 +27,12 @@ from meshpart import (
     dual_graph,
     exchange,
     merge,
+    open_parts,
     partition,
     partition_labels,
     quality,
     split,
+    write_parts,
 )
 from meshpart.cells import cell_type
 from meshpart.io import read
@@ -295,6 +298,17 @@ def test_merging_parts_gives_the_mesh_back(real_meshes: Path, name: str) -> None
     mesh = read_or_skip(real_meshes, name)
     for layers in (0, 1):
         assert merge(split(mesh, quarters(mesh.n_cells), 4, ghost_layers=layers)[::-1]) == mesh
+
+
+@EVERY_FILE
+@pytest.mark.parametrize("ghost_layers", [0, 1])
+def test_a_part_store_gives_the_file_back(real_meshes: Path, name: str, ghost_layers: int, tmp_path: Path) -> None:
+    mesh = read_or_skip(real_meshes, name)
+    parts = partition(mesh, 3, method="sfc", ghost_layers=ghost_layers, graphs=["points", "cells"])
+    write_parts(parts, tmp_path / "parts", graphs="points")
+    store = open_parts(tmp_path / "parts")
+    assert [replace(part, graphs=own.graphs) for part, own in zip(store, parts, strict=True)] == parts
+    assert merge(store) == mesh
 
 
 @EVERY_FILE
