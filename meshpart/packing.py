@@ -1,8 +1,9 @@
 """Nested values as JSON and arrays apart, and back again, bit for bit: what a part store's files hold, without pickle.
 
-In JSON, an array is a string, its name among the arrays: a path such as "mesh/point_data/u". A list is a tuple. An
-object says by its key "" what it is: a frozen dataclass or a named tuple of meshpart, with its fields, or one of a few
-words, by which its key "of" is to be read. Numbers, true, false and null are themselves.
+In JSON, an array is a string, its name among the arrays: a path such as "mesh/point_data/u". A string that begins with
+"=" is the rest of it. A list is a tuple. An object is a read-only mapping, unless it says by its key "" what it is: a frozen dataclass or a named tuple of meshpart,
+with its fields, or one of a few words, by which its key "of" is to be read. Numbers, true, false and null are
+themselves.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from meshpart.arrays import Array, frozen, trusted
 from meshpart.errors import FormatError
 from meshpart.tensors import NAMES
 
-KIND = ""
+KIND, TEXT = "", "="
 
 Classes = Mapping[Any, tuple[str, ...]]  # which classes may be packed, and the names of their fields
 ByName = Mapping[str, tuple[Any, tuple[str, ...]]]  # the same by the names of the classes
@@ -77,7 +78,7 @@ class _Packer:
         if value is None or kind in (bool, int, float):
             return value
         if kind is str:
-            return {KIND: "str", "of": value}
+            return TEXT + value
         if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.ma.MaskedArray):
             return self._array(value, path)
         if kind in self._classes:
@@ -92,8 +93,10 @@ class _Packer:
     def _mapping(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
         items = [self.packed(item, (*path, str(key))) for key, item in value.items()]
         if all(type(key) is str for key in value):
-            kind = "dict" if type(value) is dict else "frozen"
-            return {KIND: kind, "of": dict(zip(value, items, strict=True))}
+            of = dict(zip(value, items, strict=True))
+            if type(value) is dict:
+                return {KIND: "dict", "of": of}
+            return {KIND: "frozen", "of": of} if KIND in of else of
         return {KIND: "pairs", "of": [self.packed(tuple(value), (*path, "keys")), items]}
 
     def _array(self, given: Array | np.generic, path: tuple[str, ...]) -> Any:
@@ -105,14 +108,14 @@ class _Packer:
             self.arrays[name] = values
         else:
             self.arrays[name], dtype = _apart(values, path)
-            node = {KIND: "dtype", "of": [name, {KIND: "str", "of": dtype}]}
+            node = {KIND: "dtype", "of": [name, TEXT + dtype]}
         return node if isinstance(given, np.ndarray) else {KIND: "scalar", "of": node}
 
 
 @lru_cache(4096)  # of one part after another, which have the same
 def _name(path: tuple[str, ...]) -> str:
-    """Return what the file calls an array: its path, in which a key's own slashes are quoted."""
-    return "/".join(key.replace("%", "%25").replace("/", "%2F") for key in path)
+    """Return what the file calls an array: its path, in which a key's own slashes and such are quoted."""
+    return "/".join(key.replace("%", "%25").replace("/", "%2F").replace(TEXT, "%3D") for key in path)
 
 
 def _apart(values: Array, path: tuple[str, ...]) -> tuple[Array, str]:
@@ -128,16 +131,16 @@ def _apart(values: Array, path: tuple[str, ...]) -> tuple[Array, str]:
 def _unpacked(node: Any, arrays: Mapping[str, Array], classes: ByName) -> Any:
     """Return the value that a part of the JSON, which is used up, stands for."""
     if type(node) is str:
-        return arrays[node]
+        return arrays[node] if node[0] != TEXT else node[1:]
     if type(node) is list:
         return tuple([_unpacked(item, arrays, classes) for item in node])
     if type(node) is not dict:
         return node
-    kind = node.pop(KIND)
+    kind = node.pop(KIND, None)
+    if kind is None:
+        return MappingProxyType(_values(node, arrays, classes))
     if kind in classes:
         return _instance(*classes[kind], _values(node, arrays, classes))
-    if kind == "str":
-        return str(node["of"])
     of = _values(node["of"], arrays, classes) if kind in ("dict", "frozen") else _unpacked(node["of"], arrays, classes)
     return WORDS[kind](of)
 
@@ -146,7 +149,7 @@ def _values(node: dict[str, Any], arrays: Mapping[str, Array], classes: ByName) 
     """Return an object of JSON with the values that its entries stand for."""
     for name, item in node.items():
         if type(item) is str:
-            node[name] = arrays[item]
+            node[name] = arrays[item] if item[0] != TEXT else item[1:]
         elif type(item) in (dict, list):
             node[name] = _unpacked(item, arrays, classes)
     return node

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from meshpart import _core
-from meshpart.arrays import Array
+from meshpart.arrays import Array, frozen
 from meshpart.errors import FormatError
 
 # The dtypes that the format has, by its names.
@@ -102,22 +102,18 @@ def map_tensors(path: Path, size: int | None = None) -> tuple[dict[str, Array], 
     begin = LENGTH + int.from_bytes(mapped[:LENGTH].tobytes(), "little")
     if not LENGTH < begin <= len(mapped):
         raise FormatError(f"{path} is damaged: its header would end at byte {begin} of {len(mapped)}")
+    arrays: dict[str, Array] = {}
     try:
         header = json.loads(mapped[LENGTH:begin].tobytes())
         metadata = header.pop(METADATA, {})
-        return {name: _array(mapped, begin, **entry) for name, entry in header.items()}, metadata
+        for name, told in header.items():
+            dtype, shape, (first, last) = DTYPES[told["dtype"]], told["shape"], told["data_offsets"]
+            if first == last:
+                arrays[name] = array = frozen(np.zeros(shape, dtype))
+            else:
+                arrays[name] = array = np.ndarray(shape, dtype, mapped, begin + first)
+            if array.nbytes != last - first or first < 0:
+                raise ValueError(f"{name} has {array.nbytes} bytes, and {last - first} from {first} on")
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise FormatError(f"{path} is damaged: its header is not one of safetensors ({error})") from error
-
-
-def _array(mapped: Array, begin: int, dtype: str, shape: list[int], data_offsets: list[int]) -> Array:
-    """Return an array that is a part of a file."""
-    first, last = data_offsets
-    if first == last:
-        array: Array = np.zeros(shape, DTYPES[dtype])
-        array.flags.writeable = False
-    else:
-        array = np.ndarray(shape, DTYPES[dtype], mapped, begin + first)
-    if array.nbytes != last - first or first < 0:
-        raise ValueError(f"{array.nbytes} bytes are said to be at {first}:{last}")
-    return array
+    return arrays, metadata

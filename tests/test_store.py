@@ -93,7 +93,9 @@ def test_what_a_reader_leaves_comes_back_with_its_types(tmp_path: Path) -> None:
     assert list(stored(parts, tmp_path / "parts")) == parts
 
 
-@pytest.mark.parametrize("names", [["a/b", "a", "a%2Fb", "a~", ""], ["__metadata__", "0", "../x", "\n", "ü", "\ud800"]])
+@pytest.mark.parametrize(
+    "names", [["a/b", "a", "a%2Fb", "a~", "", "=a", "="], ["__metadata__", "0", "../x", "\n", "ü", "\ud800"]]
+)
 def test_names_may_be_any(names: list[str], tmp_path: Path) -> None:
     values = {name: np.arange(6) + number for number, name in enumerate(names)}
     field_data = {"a": {"b": np.arange(2)}, "a/b": np.arange(3), **dict.fromkeys(names, "x")}
