@@ -1,9 +1,9 @@
 """Nested values as JSON and arrays apart, and back again, bit for bit: what a part store's files hold, without pickle.
 
 In JSON, an array is a string, its name among the arrays: a path such as "mesh/point_data/u". A string that begins with
-"=" is the rest of it. A list is a tuple. An object is a read-only mapping, unless it says by its key "" what it is: a frozen dataclass or a named tuple of meshpart,
-with its fields, or one of a few words, by which its key "of" is to be read. Numbers, true, false and null are
-themselves.
+"=" is the rest of it. A list is a tuple. An object is a read-only mapping, unless it says by its key "" what it is: a
+frozen dataclass or a named tuple of meshpart, with its fields, or one of a few words, by which its key "of" is to be
+read. Numbers, true, false and null are themselves.
 """
 
 from __future__ import annotations
