@@ -20,7 +20,7 @@ namespace {
 MappedFile::MappedFile(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) fail(errno, path);
-    struct stat status {};
+    struct stat status{};
     int error = ::fstat(descriptor, &status) == 0 ? 0 : errno;
     if (error == 0 && !S_ISREG(status.st_mode)) error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     void* begin = nullptr;

@@ -12,7 +12,7 @@ namespace meshpart {
 // The bytes of a file, mapped for as long as this lives. Pages are read when they are touched, and shared with other
 // processes that map the file. It must not be cut short meanwhile.
 class MappedFile {
-   public:
+  public:
     // Throws std::system_error if the file cannot be opened or mapped.
     explicit MappedFile(const std::string& path);
     MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
@@ -21,7 +21,7 @@ class MappedFile {
 
     std::span<const std::uint8_t> bytes() const { return bytes_; }
 
-   private:
+  private:
     std::span<const std::uint8_t> bytes_;
 };
 
