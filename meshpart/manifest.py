@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
 from meshpart.errors import FormatError
 from meshpart.quality import Quality
-from meshpart.staging import MANIFEST, Place, committed_folder, read_json
+from meshpart.staging import FIELDS, MANIFEST, Place, committed_folder, is_pvtu, read_json
 from meshpart.submesh import SubMesh
 from meshpart.version import __version__
 
@@ -110,6 +111,26 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if not _is_whole(content):
         raise FormatError(f"{file} is damaged")
     return Manifest(place.path, folder, content)
+
+
+def is_place_of_parts(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder, or a .pvtu that `write_parts` wrote, rather than a mesh file."""
+    place = Place.of(path)
+    if not is_pvtu(place.path):
+        return place.path.is_dir()
+    try:
+        return committed_folder(place.index).is_dir()
+    except FormatError:
+        return False
+
+
+def fields_of(manifest: Manifest) -> tuple[str, ...]:
+    """Return the names under which fields were added to parts, in alphabetical order."""
+    try:
+        folders = list((manifest.folder / FIELDS).iterdir())
+    except OSError:
+        return ()
+    return tuple(sorted(unquote(folder.name, errors="surrogatepass") for folder in folders))
 
 
 def describe(part: SubMesh, file_format: str, suffix: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import ArgumentError, FormatError
 from meshpart.halo import HaloPlan
 from meshpart.local_graph import LocalGraph
-from meshpart.manifest import Manifest, file_name, read_manifest
+from meshpart.manifest import Manifest, fields_of, file_name, read_manifest
 from meshpart.mesh import Mesh, Periodic
 from meshpart.packing import known, pack, unpack
 from meshpart.staging import FIELDS
@@ -125,11 +125,7 @@ class PartStore:
     @property
     def fields(self) -> tuple[str, ...]:
         """The names under which fields were added, in alphabetical order."""
-        try:
-            folders = list((self._opened.folder / FIELDS).iterdir())
-        except OSError:
-            return ()
-        return tuple(sorted(unquote(folder.name, errors="surrogatepass") for folder in folders))
+        return fields_of(self._opened)
 
     def write_fields(
         self,

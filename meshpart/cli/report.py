@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import click
@@ -11,7 +12,9 @@ from meshpart.cells import cell_type
 from meshpart.cli.cut import judge, read_labels_or_parts, read_mesh
 from meshpart.cli.options import balance_options, given_options, json_option, mesh_argument, threads_option
 from meshpart.cli.terminal import say, show
+from meshpart.manifest import Manifest, fields_of, is_place_of_parts, read_manifest
 from meshpart.mesh import ATTACHED, FREE, TOP, Mesh
+from meshpart.tables import table
 
 
 @click.command("quality")
@@ -44,12 +47,38 @@ def quality_command(
 
 
 @click.command("info")
-@mesh_argument
+@click.argument("path", metavar="MESH|PARTS", type=click.Path())
 @json_option
-def info_command(mesh_path: str, as_json: bool) -> None:
-    """Say what is in MESH."""
-    facts = {"mesh": mesh_path, **_facts(read_mesh(mesh_path))}
-    show(facts, _facts_text(facts), as_json=as_json)
+def info_command(path: str, as_json: bool) -> None:
+    """Say what is in MESH, or how PARTS were made and what they hold."""
+    if is_place_of_parts(path):
+        manifest = read_manifest(path)
+        found = {"path": path, **manifest.content, "fields": fields_of(manifest)}
+        show(found, _parts_text(manifest, found), as_json=as_json)
+    else:
+        facts = {"mesh": path, **_facts(read_mesh(path))}
+        show(facts, _facts_text(facts), as_json=as_json)
+
+
+def _parts_text(manifest: Manifest, found: dict[str, Any]) -> list[str]:
+    told = [(name, found[name]) for name in ("method", "mode", "imbalance", "seed") if found[name] is not None]
+    blocks = Counter(block["type"] for block in found["blocks"])
+    layers, missing = found["ghost_layers"], manifest.nparts - len(manifest.parts)
+    lines = [
+        found["path"],
+        f"  format  {found['format']}, written by meshpart {found['meshpart']}",
+        f"  parts   {manifest.nparts}, {layers} ghost layer{'s' * (layers != 1)}"
+        + (f", {missing} of them not here" if missing else ""),
+        f"  made    by {', '.join(f'{name} {value}' for name, value in told)}",
+        f"  mesh    {found['n_points']} points, {found['n_cells']} cells in {len(found['blocks'])} blocks",
+        *(f"  blocks  {count} of {kind}" for kind, count in blocks.items()),
+    ]
+    for title in ("point_sets", "cell_sets", "fields", "notes"):
+        lines += [f"  {title}  {entry}" for entry in found[title]]
+    columns = {name: np.array(column) for name, column in found["parts"].items() if name != "beside"}
+    if manifest.parts == list(range(manifest.nparts)):
+        del columns["part"]
+    return [*lines, "", *table("part" if "part" not in columns else "entry", columns)]
 
 
 def _facts(mesh: Mesh) -> dict[str, Any]:
