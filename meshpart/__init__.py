@@ -19,9 +19,11 @@ from meshpart.labels import read_labels, write_labels
 from meshpart.local_graph import LocalGraph, local_graph
 from meshpart.merge import merge
 from meshpart.mesh import Mesh, MeshLike, Periodic
+from meshpart.mesh_file import write
 from meshpart.methods import Problem
 from meshpart.partition import iter_partition, iter_split, partition, partition_labels, split
 from meshpart.quality import Quality, quality
+from meshpart.rejoin import merge_files
 from meshpart.saving import write_parts
 from meshpart.store import PartStore, open_parts
 from meshpart.submesh import IndexMap, Provenance, SubMesh
@@ -58,6 +60,7 @@ __all__ = [
     "iter_split",
     "local_graph",
     "merge",
+    "merge_files",
     "open_parts",
     "partition",
     "partition_labels",
@@ -68,6 +71,7 @@ __all__ = [
     "reduce",
     "split",
     "split_graph",
+    "write",
     "write_labels",
     "write_parts",
 ]

@@ -145,15 +145,15 @@ def as_data(what: str, values: Any, count: int) -> Array:
     return array
 
 
-def as_mapping(what: str, values: Any) -> Mapping[str, Any]:
+def as_mapping(what: str, values: Any, error: type[MeshpartError] = MeshError) -> Mapping[str, Any]:
     """Return a mapping by name; None is an empty one."""
     if values is None:
         return {}
     if not isinstance(values, Mapping):
-        raise MeshError(f"{what} must be a mapping, got {type(values).__name__}")
+        raise error(f"{what} must be a mapping, got {type(values).__name__}")
     for name in values:
         if not isinstance(name, str):
-            raise MeshError(f"{what}: names must be str, got {name!r}")
+            raise error(f"{what}: names must be str, got {name!r}")
     return values
 
 

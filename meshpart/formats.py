@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from meshpart.cells import cell_type
 from meshpart.errors import ArgumentError, FormatError
@@ -59,7 +59,9 @@ class Format:
     names : str
         The pattern of the names of arrays and sets that come back.
     encode : callable
-        How the name of an array is written, where its reader turns that back.
+        How the name of an array is written.
+    decode : callable
+        How a name that meshio read is turned back, where its reader does not do that.
     dims : tuple of int
         How many coordinates a point may have.
     point_dtypes : frozenset of str
@@ -87,6 +89,7 @@ class Format:
     cell_sets: bool = False
     names: str = r"[^\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]+"
     encode: Callable[[str], str] = str
+    decode: Callable[[str], str] = str
     dims: tuple[int, ...] = (3,)
     point_dtypes: frozenset[str] = frozenset({"float64"})
     order: tuple[str, ...] = ()
@@ -157,6 +160,7 @@ FORMATS = {
         NUMBERS_AND_VECTORS,
         NUMBERS_AND_VECTORS,
         encode=_percent,
+        decode=unquote,
         point_dtypes=REAL,
     ),
     "xdmf": Format(
@@ -277,7 +281,7 @@ FORMATS = {
     ),
 }
 
-# What meshio writes as well, but no part should be in.
+# What meshio writes as well, but no mesh should be in.
 UNFIT = {
     "flac3d": "meshio turns cells around",
     "hmf": "it is an experiment of meshio's",
@@ -313,7 +317,7 @@ def find_format(name: object) -> tuple[str, Format, str]:
     Raises
     ------
     FormatError
-        If the name is unknown, or the format cannot hold a part.
+        If the name is unknown, or the format cannot hold a mesh.
 
     Examples
     --------
@@ -330,4 +334,4 @@ def find_format(name: object) -> tuple[str, Format, str]:
         if f".{word}" in holds.suffixes:
             return known, holds, f".{word}"
     reason = UNFIT.get(word, f"the formats are {', '.join(FORMATS)}, or their suffixes")
-    raise FormatError(f"parts cannot be written as {name!r}: {reason}")
+    raise FormatError(f"meshes cannot be written as {name!r}: {reason}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from meshpart.includes import refuse_odd_includes
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, patched_meshio
 from meshpart.quiet import in_one_line, listening, said
+from meshpart.vtu_version import in_known_version
 from meshpart.writing import MESHIO_FAILS
 
 
@@ -104,7 +106,8 @@ def _formats_of(file: Path, formats_by_suffix: dict[str, list[str]]) -> list[str
 def _read_as(file_format: str, file: Path, meshio: Any) -> tuple[Mesh, list[str]]:
     with listening() as heard:
         try:
-            given = meshio.read(str(file), file_format=file_format)
+            with in_known_version(file) if file_format == "vtu" else nullcontext(file) as readable:
+                given = meshio.read(str(readable), file_format=file_format)
             missing, remarks = losses.losses(file_format, file, given, said(heard))
             if not missing:
                 return from_meshio(given), remarks

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.arrays import Array, Ids, flatten, frozen, same, starts, take_rows
+from meshpart.arrays import Array, Ids, as_array, as_mapping, flatten, pieces, same, starts, take_rows
 from meshpart.blocks import CellBlock, Faces
-from meshpart.errors import ArgumentError
+from meshpart.errors import ArgumentError, warn
 from meshpart.mesh import Mesh, Periodic
+from meshpart.owned import Owned
 from meshpart.submesh import IndexMap, SubMesh
 from meshpart.whole import check_all_there, listed
 
 
-def merge(parts: Iterable[SubMesh]) -> Mesh:
+def merge(
+    parts: Iterable[SubMesh],
+    *,
+    point_data: Mapping[str, Sequence[npt.ArrayLike]] | None = None,
+    cell_data: Mapping[str, Sequence[npt.ArrayLike]] | None = None,
+) -> Mesh:
     """Put all parts of a mesh together again.
 
     Each part gives what it owns, with the data that its mesh holds now: data that was replaced or added on the parts
@@ -29,6 +36,10 @@ def merge(parts: Iterable[SubMesh]) -> Mesh:
     ----------
     parts : iterable of SubMesh
         All parts of one decomposition of a mesh, in any order.
+    point_data, cell_data : mapping of str to a sequence with one array_like for each part, (n_owned or more, ...)
+        Data that the mesh gets besides, such as what was computed on the parts: for each of `parts`, in their order,
+        the rows of its points or cells in local order. Those that it owns, which come first, count. They take the place
+        of what the parts' meshes hold under the same name, with a warning.
 
     Returns
     -------
@@ -39,7 +50,13 @@ def merge(parts: Iterable[SubMesh]) -> Mesh:
     ------
     ArgumentError
         If parts are missing, given twice, of different decompositions, or parts of a part; if a part lacks a name, or
-        has another dtype or shape under it, than the others.
+        has another dtype or shape under it, than the others; if given data is not one array for each part with as many
+        rows as the part owns, or more up to all of its rows.
+
+    Warns
+    -----
+    MeshpartWarning
+        Once, if given data takes the place of the parts' own.
 
     Examples
     --------
@@ -48,17 +65,38 @@ def merge(parts: Iterable[SubMesh]) -> Mesh:
     >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
     >>> meshpart.merge(meshpart.split(mesh, [1, 0])) == mesh
     True
+
+    A field that the parts computed, here their own number on each of their points:
+
+    >>> parts = meshpart.split(mesh, [1, 0])
+    >>> field = [part.part * np.ones(part.points.n_local, int) for part in parts]
+    >>> meshpart.merge(parts, point_data={"part": field}).point_data["part"]
+    array([1, 0, 0, 1, 0, 0])
     """
-    given = _checked(parts)
+    in_order = arguments.listed("parts", parts)
+    given = _checked(in_order)
+    more_points = _more("point_data", point_data, in_order, given)
+    more_cells = _more("cell_data", cell_data, in_order, given)
+    replaced = _replaced("point_data", more_points, given) + _replaced("cell_data", more_cells, given)
+    if replaced:
+        warn(f"what is given takes the place of {', '.join(replaced)} of the parts")
     meshes = [part.mesh for part in given]
     points, cells = _owned_points(given), _owned_cells(given)
     return Mesh(
         points=points.gather("points", [mesh.points for mesh in meshes]),
         blocks=[_block(given, number, rows) for number, rows in enumerate(cells)],
-        point_data={name: points.gather(what, held) for name, what, held in _named(given, "point_data")},
+        point_data={
+            **{name: points.gather(what, held) for name, what, held in _named(given, "point_data", more_points)},
+            **{name: points.gather(f"point_data[{name!r}]", held) for name, held in more_points.items()},
+        },
         cell_data={
-            name: [rows.gather(f"{what}[{number}]", [own[number] for own in held]) for number, rows in enumerate(cells)]
-            for name, what, held in _named(given, "cell_data")
+            **{
+                name: [
+                    rows.gather(f"{what}[{number}]", [own[number] for own in held]) for number, rows in enumerate(cells)
+                ]
+                for name, what, held in _named(given, "cell_data", more_cells)
+            },
+            **_cell_data_in_local_order(given, more_cells),
         },
         field_data={name: _agreed(what, held, given) for name, what, held in _named(given, "field_data")},
         point_sets=_point_sets(given),
@@ -74,7 +112,7 @@ def merge(parts: Iterable[SubMesh]) -> Mesh:
 
 def _checked(parts: Iterable[SubMesh]) -> list[SubMesh]:
     """Return all parts of one decomposition, by number."""
-    given = arguments.listed("parts", parts)
+    given = list(parts)
     for place, part in enumerate(given):
         if not isinstance(part, SubMesh):
             raise ArgumentError(f"parts[{place}] must be a SubMesh, got {type(part).__name__}")
@@ -125,66 +163,23 @@ def _require_alike(first: SubMesh, part: SubMesh) -> None:
 # -- where owned rows belong --------------------------------------------------------------------------------
 
 
-class _Owned:
-    """The rows that parts own, part after part, and where the rows of the result are among them.
-
-    Parameters
-    ----------
-    kind : str
-        "point" or "cell".
-    parts : list of SubMesh
-    ids : list of ndarray of int64
-        The global ids of the rows that each part owns, which are the first of its own rows.
-    first, count : int
-        The rows of the result are first .. first + count - 1.
-    """
-
-    def __init__(self, kind: str, parts: list[SubMesh], ids: list[Ids], first: int, count: int) -> None:
-        self.parts = parts
-        self.counts = [len(own) for own in ids]
-        order = np.concatenate(ids) - first
-        self.places = np.full(count, -1)
-        self.places[order] = np.arange(len(order))
-        doubled = order[self.places[order] != np.arange(len(order))]
-        if len(doubled):
-            entity = doubled[0] + first
-            owners = [part.part for part, own in zip(parts, ids, strict=True) if entity in own]
-            raise ArgumentError(f"{kind} {entity} is owned by parts {' and '.join(map(str, owners))}")
-        if len(order) < count:
-            raise ArgumentError(f"{kind} {self.places.argmin() + first} is owned by no part")
-
-    def gather(self, what: str, arrays: list[Array]) -> Array:
-        """Return the rows of the result from an array of each part; those that give no row may be of any dtype."""
-        giving = [place for place, count in enumerate(self.counts) if count]
-        if not giving:
-            return arrays[0][:0]
-        first = arrays[giving[0]]
-        for place in giving[1:]:
-            if (arrays[place].dtype, arrays[place].shape[1:]) != (first.dtype, first.shape[1:]):
-                found = [(self.parts[i].part, arrays[i].dtype, arrays[i].shape[1:]) for i in (giving[0], place)]
-                one, other = (f"{dtype} {shape} in part {part}" for part, dtype, shape in found)
-                raise ArgumentError(f"{what} has rows of {one} and of {other}")
-        together = np.empty((len(self.places), *first.shape[1:]), first.dtype)
-        np.concatenate([arrays[place][: self.counts[place]] for place in giving], out=together)
-        return frozen(np.take(together, self.places, axis=0))
-
-
 def _owned_ids(entities: IndexMap) -> Ids:
     return entities.global_ids[: entities.n_owned]
 
 
-def _owned_points(parts: list[SubMesh]) -> _Owned:
-    return _Owned("point", parts, [_owned_ids(part.points) for part in parts], 0, parts[0].points.n_global)
+def _owned_points(parts: list[SubMesh]) -> Owned:
+    ids = [_owned_ids(part.points) for part in parts]
+    return Owned("point", [part.part for part in parts], ids, 0, parts[0].points.n_global)
 
 
-def _owned_cells(parts: list[SubMesh]) -> list[_Owned]:
+def _owned_cells(parts: list[SubMesh]) -> list[Owned]:
     """Return the owned rows of each block; since owned cells ascend, they are pieces of the owned cells."""
     block_starts = parts[0].block_starts
     bounds = [np.searchsorted(_owned_ids(part.cells), block_starts).tolist() for part in parts]
     return [
-        _Owned(
+        Owned(
             "cell",
-            parts,
+            [part.part for part in parts],
             [part.cells.global_ids[at[number] : at[number + 1]] for part, at in zip(parts, bounds, strict=True)],
             first,
             last - first,
@@ -196,7 +191,7 @@ def _owned_cells(parts: list[SubMesh]) -> list[_Owned]:
 # -- what they hold -----------------------------------------------------------------------------------------
 
 
-def _block(parts: list[SubMesh], number: int, rows: _Owned) -> CellBlock:
+def _block(parts: list[SubMesh], number: int, rows: Owned) -> CellBlock:
     blocks = [part.mesh.blocks[number] for part in parts]
     first, global_ids = blocks[0], [part.points.global_ids for part in parts]
     if first.offsets is None:
@@ -209,7 +204,7 @@ def _block(parts: list[SubMesh], number: int, rows: _Owned) -> CellBlock:
     return CellBlock(first.type, nodes, offsets, _faces(faces, rows) if faces else None, first.tags)
 
 
-def _faces(faces: list[Faces], rows: _Owned) -> Faces:
+def _faces(faces: list[Faces], rows: Owned) -> Faces:
     per_cell, corners_of, corners = [], [], []
     for own, count in zip(faces, rows.counts, strict=True):
         last = own.offsets[count]
@@ -220,10 +215,10 @@ def _faces(faces: list[Faces], rows: _Owned) -> Faces:
     return Faces(offsets, corner_offsets, flatten(corners)[0]).take(rows.places)
 
 
-def _named(parts: list[SubMesh], field: str) -> Iterator[tuple[str, str, list[Any]]]:
+def _named(parts: list[SubMesh], field: str, but: Collection[str] = ()) -> Iterator[tuple[str, str, list[Any]]]:
     """Yield each name in a field of the parts' meshes, what to call it, and what the parts have under it."""
     held: list[Mapping[str, Any]] = [getattr(part.mesh, field) for part in parts]
-    for name in {name: None for mapping in held for name in mapping}:
+    for name in {name: None for mapping in held for name in mapping if name not in but}:
         what = f"{field}[{name!r}]"
         lacking = [part.part for part, mapping in zip(parts, held, strict=True) if name not in mapping]
         if lacking:
@@ -238,6 +233,45 @@ def _agreed(what: str, held: list[Any], parts: list[SubMesh]) -> Any:
         if value is not held[0] and not same(value, held[0]):
             raise ArgumentError(f"{what} is not the same in parts {parts[0].part} and {part.part}")
     return held[0]
+
+
+# -- what is given besides ----------------------------------------------------------------------------------
+
+
+def _more(field: str, data: object, parts: list[SubMesh], by_number: list[SubMesh]) -> dict[str, list[Array]]:
+    """Return arrays that are given besides, by the numbers of the parts; refuse what has not as many rows as a part."""
+    more: dict[str, list[Array]] = {}
+    for name, given in as_mapping(field, data, ArgumentError).items():
+        what = f"{field}[{name!r}]"
+        arrays = arguments.listed(what, given, "arrays")
+        if len(arrays) != len(parts):
+            raise ArgumentError(f"{what} must have one array for each of {len(parts)} parts, got {len(arrays)}")
+        of_part: dict[int, Array] = {}
+        for part, values in zip(parts, arrays, strict=True):
+            array = as_array(f"{what} of part {part.part}", values, ArgumentError)
+            rows = part.points if field == "point_data" else part.cells
+            if array.ndim == 0 or not rows.n_owned <= len(array) <= rows.n_local:
+                raise ArgumentError(
+                    f"{what} of part {part.part} must have {rows.n_owned} rows, or up to {rows.n_local} with ghosts, "
+                    f"got the shape {array.shape}"
+                )
+            of_part[part.part] = array
+        more[name] = [of_part[part.part] for part in by_number]
+    return more
+
+
+def _replaced(field: str, data: Iterable[str], parts: list[SubMesh]) -> list[str]:
+    """Return what to call the data of the parts' meshes that gives way."""
+    return [f"{field}[{name!r}]" for name in data if any(name in getattr(part.mesh, field) for part in parts)]
+
+
+def _cell_data_in_local_order(parts: list[SubMesh], data: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
+    if not data:
+        return {}
+    ids = [_owned_ids(part.cells) for part in parts]
+    cells = Owned("cell", [part.part for part in parts], ids, 0, parts[0].cells.n_global)
+    gathered = {name: cells.gather(f"cell_data[{name!r}]", held) for name, held in data.items()}
+    return {name: pieces(values, parts[0].block_starts) for name, values in gathered.items()}
 
 
 # -- sets and periodic pairs --------------------------------------------------------------------------------

@@ -7,14 +7,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from meshpart import losses
-from meshpart.beside import write_beside
-from meshpart.errors import FormatError, MissingDependencyError
+from meshpart.errors import FormatError
 from meshpart.formats import find_format
 from meshpart.manifest import file_name
+from meshpart.mesh_file import open_writer, save
 from meshpart.part_files import fit, refuse_what_it_lacks
 from meshpart.submesh import SubMesh
-from meshpart.writing import Write, writer
+from meshpart.writing import Write
 
 
 class MeshFileWriter:
@@ -29,6 +28,7 @@ class MeshFileWriter:
     def __init__(self, format: str) -> None:
         self.format, self._holds, self.suffix = find_format(format)
         self.notes: dict[str, bool] = {}
+        self.arrays: dict[str, Any] = {}
         self._opened = ExitStack()
         self._write: Write | None = None
 
@@ -40,18 +40,15 @@ class MeshFileWriter:
         """Write the files of a part, and say whether there is one beside the mesh file."""
         self.check(part)
         file = fit(part, self.format, self._holds)
-        target = folder / file_name(part.part, self.suffix)
+        target, beside = (folder / file_name(part.part, suffix) for suffix in (self.suffix, ".npz"))
         try:
-            remark = self._writing()(file.mesh, target, file.name)
+            has_beside = save(file, target, beside, self._writing())
         except FormatError as error:
             reason = f"part {part.part} cannot be written as {file.name}: {error}"
             raise FormatError(reason) from (error.__cause__ or error)
-        if losses.DROPPED.search(remark):
-            raise FormatError(f"part {part.part} cannot be written as {file.name}: {remark}")
-        if remark:
-            file.note(f"meshio: {remark}")
         self.notes.update(file.notes)
-        return {"beside": write_beside(folder / file_name(part.part, ".npz"), file.beside)}
+        self.arrays = file.arrays
+        return {"beside": has_beside}
 
     def index(self, folder: str, files: Sequence[str], ghost_layers: int) -> None:
         """Return None: the manifest stands for all files."""
@@ -63,9 +60,5 @@ class MeshFileWriter:
     def _writing(self) -> Write:
         """Return what writes a mesh file, begun with the first one."""
         if self._write is None:
-            try:
-                self._write = self._opened.enter_context(writer(self._holds.package))
-            except ImportError as error:
-                package = f"writing {self.format} needs {error.name or error}: pip install 'meshpart[formats]'"
-                raise MissingDependencyError(package) from error
+            self._write = self._opened.enter_context(open_writer(self.format, self._holds))
         return self._write

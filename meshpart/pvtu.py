@@ -29,6 +29,8 @@ class PieceWriter:
         Of the files.
     notes : dict of str to bool
         What became of the data, and whether that is worth a warning.
+    arrays : dict
+        What the arrays of the parts are, as the manifest tells it.
     schema : Schema or None
         The arrays of the pieces, once the first is written.
     """
@@ -38,6 +40,7 @@ class PieceWriter:
 
     def __init__(self) -> None:
         self.notes: dict[str, bool] = {}
+        self.arrays: dict[str, Any] = {}
         self.schema: Schema | None = None
 
     def check(self, part: SubMesh) -> None:
@@ -65,6 +68,7 @@ class PieceWriter:
         self.check(part)
         file = fit(part, "vtu", PIECE)
         self.notes.update(file.notes)
+        self.arrays = file.arrays
         try:
             schema = write_vtu(folder / file_name(part.part, self.suffix), file.mesh)
             self.schema = self.schema or schema

@@ -30,6 +30,7 @@ class Writer(Protocol):
     format: str
     suffix: str  # of the files
     notes: dict[str, bool]  # what became of the data, and whether that is worth a warning
+    arrays: dict[str, Any]  # what the arrays of the parts are, where files may hold them as something else
 
     def check(self, part: SubMesh) -> None:
         """Raise FormatError if the format cannot hold a part."""
@@ -171,6 +172,7 @@ def _commit(
     content = {
         "what": WHAT,
         **described,
+        "arrays": writer.arrays,
         "notes": list(writer.notes),
         "quality": None if quality is None else plain(quality.to_dict()),
         "folder": drafted.folder.name,

@@ -60,7 +60,7 @@ def open_parts(path: str | os.PathLike[str]) -> PartStore:
     if manifest.format != STORE:
         raise FormatError(
             f"{manifest.path} holds parts in the format {manifest.format}, which is no part store; "
-            "meshpart.rejoin puts them together again"
+            "merge_files puts them together again"
         )
     return PartStore(manifest)
 
@@ -252,6 +252,7 @@ class StoreWriter:
 
     def __init__(self) -> None:
         self.notes: dict[str, bool] = {}
+        self.arrays: dict[str, Any] = {}
 
     def check(self, part: SubMesh) -> None:
         """Raise FormatError if a part holds what cannot be kept without pickle."""

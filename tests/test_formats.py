@@ -93,7 +93,7 @@ def test_a_format_is_found_by_its_name_and_by_each_suffix_with_and_without_a_dot
 
 @pytest.mark.parametrize("name", ["magic", "", ".", "vtu ", "exo.e"])
 def test_an_unknown_format_is_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(FormatError, match=r"parts cannot be written as .*vtu, vtk42, .*xdmf"):
+    with pytest.raises(FormatError, match=r"meshes cannot be written as .*vtu, vtk42, .*xdmf"):
         find_format(name)
 
 

@@ -180,7 +180,7 @@ def test_ids_beside_the_mesh_file_are_checked_too(tmp_path: Path) -> None:
     [
         (lambda m: m.update(what="something"), "its manifest.json is another program's"),
         (lambda m: m.update(format_version=99), "is of format version 99, this meshpart reads version 1"),
-        (lambda m: m.update(format="store"), "labels cannot be read back from parts in the format 'store'"),
+        (lambda m: m.update(format="magic"), "labels cannot be read back from parts in the format 'magic'"),
         (lambda m: m.update(nparts=-1), "manifest.json is damaged"),
         (lambda m: m.update(nparts=10**30), "has 4 of 1000000000000000000000000000000 parts"),
         (lambda m: m.update(nparts=2), "manifest.json is damaged"),

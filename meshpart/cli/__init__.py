@@ -11,6 +11,7 @@ import click
 from meshpart.cli.cut import labels_command, partition_command
 from meshpart.cli.report import info_command, quality_command
 from meshpart.cli.terminal import leave_stdout, prepare_streams, say, show_warning
+from meshpart.cli.way_back import merge_command
 from meshpart.errors import MeshpartError
 from meshpart.version import __version__
 
@@ -60,7 +61,7 @@ def commands() -> None:
     """Cut meshes into exactly N parts, and say what is in them."""
 
 
-for _command in (partition_command, labels_command, quality_command, info_command):
+for _command in (partition_command, labels_command, quality_command, info_command, merge_command):
     commands.add_command(_command)
 
 

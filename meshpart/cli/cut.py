@@ -203,9 +203,9 @@ def read_mesh(path: str) -> Mesh:
 
 
 def read_labels_or_parts(path: str, mesh: Mesh) -> tuple[Labels, PartLabels | None]:
-    """Read labels from a file or a folder of parts, and of the latter what else it tells."""
+    """Read labels from a file or from parts, and of the latter what else they tell."""
     with step(f"reading {path}"):
-        if not Path(path).is_dir():
+        if not (Path(path).is_dir() or path.lower().endswith(".pvtu")):
             return read_labels(path), None
         found = read_part_labels(path, mesh)
         return found.labels, found

@@ -1,0 +1,89 @@
+"""The command that leads back from parts to one mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from meshpart.arrays import Array
+from meshpart.cli.options import json_option
+from meshpart.cli.terminal import bar, show, step
+from meshpart.errors import ArgumentError
+from meshpart.manifest import Manifest, read_manifest
+from meshpart.merge import merge
+from meshpart.mesh import Mesh
+from meshpart.mesh_file import place_for_mesh, write
+from meshpart.read_back import STORE, check_all_written
+from meshpart.rejoin import merge_files
+
+
+@click.command("merge")
+@click.argument("parts_path", metavar="PARTS", type=click.Path())
+@click.option("-o", "--output", required=True, type=click.Path(), metavar="MESH", help="The mesh file to write.")
+@click.option("--format", "file_format", help="vtu, xdmf, med, msh, inp, exodus, ... [default: by MESH's suffix]")
+@click.option(
+    "--fields",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Of a part store: add the fields that were written under NAME (repeatable; then each is called NAME/FIELD).",
+)
+@click.option("--overwrite", is_flag=True, help="Replace MESH if it is there already.")
+@json_option
+def merge_command(
+    parts_path: str, output: str, file_format: str | None, names: tuple[str, ...], overwrite: bool, as_json: bool
+) -> None:
+    """Put all parts of a mesh together again: a part store, a folder of mesh files, or a .pvtu file.
+
+    A part store gives the mesh back exactly. Mesh files give what is in them now, with what a solver added.
+    """
+    place_for_mesh(output, format=file_format, overwrite=overwrite)
+    manifest = read_manifest(parts_path)
+    if manifest.format == STORE:
+        mesh = _merge_store(manifest, names)
+    elif names:
+        raise ArgumentError(f"--fields are those of a part store; {parts_path} is one of {manifest.format} files")
+    else:
+        with step(f"merging {manifest.nparts} parts"):
+            mesh = merge_files(parts_path)
+    with step(f"writing {output}"):
+        write(mesh, output, format=file_format, overwrite=overwrite)
+    result = {
+        "parts": parts_path,
+        "out": output,
+        "nparts": manifest.nparts,
+        "cells": mesh.n_cells,
+        "points": mesh.n_points,
+        "point_data": sorted(mesh.point_data),
+        "cell_data": sorted(mesh.cell_data),
+    }
+    parts = f"{manifest.nparts} part" + "s" * (manifest.nparts != 1)
+    line = f"{mesh.n_cells} cells and {mesh.n_points} points of {parts} merged, written to {output}"
+    show(result, [line], as_json=as_json)
+
+
+def _merge_store(manifest: Manifest, names: Sequence[str]) -> Mesh:
+    """Merge the parts of a store, with the fields that were written under some names."""
+    from meshpart.store import open_parts
+
+    check_all_written(manifest)
+    store = open_parts(manifest.path)
+    fields: dict[str, dict[str, list[Array]]] = {"points": {}, "cells": {}}
+    parts = []
+    with bar(f"reading {manifest.path}", manifest.nparts) as advance:
+        for number in range(manifest.nparts):
+            parts.append(store.load(number))
+            for name in names:
+                _collect(fields, name, store.load_fields(name, number), several=len(names) > 1)
+            advance(number + 1)
+    with step(f"merging {len(parts)} parts"):
+        return merge(parts, point_data=fields["points"], cell_data=fields["cells"])
+
+
+def _collect(fields: dict[str, dict[str, list[Array]]], name: str, found: Any, *, several: bool) -> None:
+    """Add the fields of one part to those of the parts before it."""
+    for entity, of_entity in fields.items():
+        for field, values in found[entity].items():
+            of_entity.setdefault(f"{name}/{field}" if several else field, []).append(values)
