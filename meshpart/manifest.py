@@ -229,6 +229,8 @@ def _is_whole(content: Mapping[str, Any]) -> bool:
     """Whether a manifest has what every reader relies on."""
     if any(type(content.get(name)) is not kind for name, kind in NEEDED.items()):
         return False
+    if "/" in content["suffix"] or "\\" in content["suffix"]:
+        return False
     columns = [content["parts"].get(name) for name in COLUMNS]
     lengths = {len(column) for column in content["parts"].values() if isinstance(column, list)}
     if len(lengths) != 1 or not all(_are_numbers(column) for column in (*columns, content["block_starts"])):

@@ -85,7 +85,7 @@ def test_what_the_format_does_not_hold_is_beside_it_and_said(run, parts, tmp_pat
 
 def test_the_format_may_be_named(run, parts, tmp_path):
     assert run("merge", parts, "-o", "mesh.out", "--format", "vtu").returncode == 0
-    assert (tmp_path / "mesh.out").read_text().startswith("<?xml")
+    assert (tmp_path / "mesh.out").read_bytes().startswith(b"<?xml")
 
 
 def test_a_file_is_replaced_only_when_asked(run, parts, tmp_path):

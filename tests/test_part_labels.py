@@ -24,6 +24,7 @@ from meshes import (
     triangles,
     two_cube_polyhedra,
 )
+from part_folders import part_file
 
 from meshpart import ArgumentError, FormatError, Mesh, MeshpartWarning, partition, split, write_parts
 from meshpart.formats import FORMATS
@@ -127,7 +128,7 @@ def test_a_set_that_is_not_whole_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["vtu", "inp"])
 def test_a_missing_file_is_named(form: str, tmp_path: Path) -> None:
     folder = written(quads(4, 4), QUARTERS, tmp_path, form=form)
-    missing = folder / ("part-00002.vtu" if form == "vtu" else "part-00002.npz")
+    missing = part_file(folder, 2).with_suffix(".vtu" if form == "vtu" else ".npz")
     missing.unlink()
     with pytest.raises(FormatError, match=f"{missing.name}: No such file"):
         read_part_labels(folder, quads(4, 4))
@@ -136,7 +137,7 @@ def test_a_missing_file_is_named(form: str, tmp_path: Path) -> None:
 def test_a_part_of_another_run_is_refused(quarters: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = written(quads(4, 4), np.roll(QUARTERS, 1), tmp_path / "other")
-    shutil.copy(other / "part-00001.vtu", quarters / "part-00001.vtu")
+    shutil.copy(part_file(other, 1), part_file(quarters, 1))
     with pytest.raises(FormatError, match=r"cell \d+ is owned by parts \d and \d"):
         read_part_labels(quarters, quads(4, 4))
 
@@ -144,20 +145,20 @@ def test_a_part_of_another_run_is_refused(quarters: Path, tmp_path: Path) -> Non
 def test_a_part_with_other_numbers_of_cells_is_refused(quarters: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = written(quads(4, 4), [0] * 15 + [3], tmp_path / "other")
-    shutil.copy(other / "part-00003.vtu", quarters / "part-00003.vtu")
+    shutil.copy(part_file(other, 3), part_file(quarters, 3))
     with pytest.raises(FormatError, match=r"part-00003.vtu has 1 owned cells, manifest.json says 4"):
         read_part_labels(quarters, quads(4, 4))
 
 
 def test_cells_that_no_part_owns_are_refused(quarters: Path) -> None:
-    edit(quarters, lambda content: content["parts"][1].update(owned_cells=0))
+    edit(quarters, lambda content: content["parts"]["owned_cells"].__setitem__(1, 0))
     with pytest.raises(FormatError, match="no part owns 4 of the cells, the first is cell 2"):
         read_part_labels(quarters, quads(4, 4))
 
 
 def test_ids_beside_the_mesh_file_are_checked_too(tmp_path: Path) -> None:
     folder = written(quads(4, 4), QUARTERS, tmp_path, form="inp")
-    beside = folder / "part-00001.npz"
+    beside = part_file(folder, 1).with_suffix(".npz")
     with np.load(beside) as archive:
         arrays = dict(archive)
     for name, values, message in (
@@ -179,7 +180,7 @@ def test_ids_beside_the_mesh_file_are_checked_too(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda m: m.update(what="something"), "its manifest.json is another program's"),
-        (lambda m: m.update(format_version=99), "is of format version 99, this meshpart reads version 1"),
+        (lambda m: m.update(format_version=99), "is of format version 99, this meshpart reads version 2"),
         (lambda m: m.update(format="magic"), "labels cannot be read back from parts in the format 'magic'"),
         (lambda m: m.update(nparts=-1), "manifest.json is damaged"),
         (lambda m: m.update(nparts=10**30), "has 4 of 1000000000000000000000000000000 parts"),
@@ -187,11 +188,12 @@ def test_ids_beside_the_mesh_file_are_checked_too(tmp_path: Path) -> None:
         (lambda m: m.update(run=None), "manifest.json is damaged"),
         (lambda m: m.update(parts={}), "manifest.json is damaged"),
         (lambda m: m.update(parts=[3]), "manifest.json is damaged"),
-        (lambda m: m["parts"][0].update(file="../mesh.vtu"), "manifest.json is damaged"),
-        (lambda m: m["parts"][0].update(file=None), "manifest.json is damaged"),
-        (lambda m: m["parts"][0].update(beside="/etc/passwd"), "manifest.json is damaged"),
-        (lambda m: m["parts"][0].update(part="0"), "manifest.json is damaged"),
-        (lambda m: m["parts"][0].update(part=1), "has 3 of 4 parts, the first that it lacks is part 0"),
+        (lambda m: m.update(suffix="/../mesh.vtu"), "manifest.json is damaged"),
+        (lambda m: m.update(suffix=None), "manifest.json is damaged"),
+        (lambda m: m["parts"].update(part=["0", 1, 2, 3]), "manifest.json is damaged"),
+        (lambda m: m["parts"].update(part=[1, 1, 2, 3]), "manifest.json is damaged"),
+        (lambda m: m["parts"].update(part=[1]), "manifest.json is damaged"),
+        (lambda m: m["parts"].update({name: column[1:] for name, column in m["parts"].items()}), "has 3 of 4 parts"),
     ],
 )
 def test_a_damaged_manifest_is_refused(quarters: Path, change: Any, message: str) -> None:

@@ -49,7 +49,9 @@ def test_a_copy_is_made_only_where_the_number_is_new_and_vanishes(tmp_path: Path
     write(tets(2, 1, 1), path)
     with in_known_version(path) as known:
         assert known == path
-    content = path.read_bytes().replace(b'version="0.1"', b'version="2.2"')
+    content = (
+        path.read_bytes().replace(b'version="1.0"', b'version="2.2"', 2).replace(b'version="2.2"', b'version="1.0"', 1)
+    )
     path.write_bytes(content)
     with in_known_version(path) as known:
         assert known != path
