@@ -32,6 +32,18 @@ def check_all_there(parts: Sequence[Part]) -> None:
     """Refuse what is not every part of one decomposition, once."""
     if not parts:
         raise ArgumentError("parts is empty, it must hold all parts of a decomposition")
+    check_alike(parts)
+    nparts = parts[0].nparts
+    if len(parts) < nparts:
+        there = {part.part for part in parts}
+        missing = (number for number in range(nparts) if number not in there)
+        raise ArgumentError(f"{listed(missing, nparts - len(parts), f' of {nparts}')} missing")
+
+
+def check_alike(parts: Sequence[Part]) -> None:
+    """Refuse what is not one or more parts of one decomposition, each once."""
+    if not parts:
+        raise ArgumentError("parts is empty, it must hold parts of a decomposition")
     first = parts[0]
     nparts = first.nparts
     for part in parts:
@@ -47,9 +59,6 @@ def check_all_there(parts: Sequence[Part]) -> None:
     doubled = sorted(number for number, times in counts.items() if times > 1)
     if doubled:
         raise ArgumentError(f"{listed(doubled, len(doubled))} given more than once")
-    if len(counts) < nparts:
-        missing = (number for number in range(nparts) if number not in counts)
-        raise ArgumentError(f"{listed(missing, nparts - len(counts), f' of {nparts}')} missing")
 
 
 def listed(numbers: Iterable[int], count: int, of: str = "") -> str:

@@ -1,0 +1,1 @@
+"""How pictures of meshes and parts are made; `meshpart.plot` is the way in."""

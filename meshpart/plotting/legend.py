@@ -1,0 +1,141 @@
+"""The figure: a picture of a given shape and what its colours mean, beside it or below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from meshpart.errors import MissingDependencyError
+from meshpart.plotting.scene import Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DPI = 200
+AREA = 1.6e6  # pixels of a picture whose size nobody chose
+NARROWEST, WIDEST = 0.4, 3.5  # its width by its height
+MOST_ENTRIES = 32
+MARGIN = 24  # pixels
+LINE = "#20262e"  # the colour of edges and of text
+FONT = 8.5  # points
+
+
+def figure_of(looks: Sequence[Look], title: str, shape: float, size: tuple[int, int] | None) -> tuple[Figure, Axes]:
+    """Return a figure with a legend, and the room in it that is left for a picture.
+
+    Parameters
+    ----------
+    looks : sequence of Look
+        What is in the picture, in the order of the legend; of fewer than two there is none.
+    title : str
+        Of the legend.
+    shape : float
+        The width of what is drawn by its height.
+    size : (int, int), optional
+        Width and height of the whole in pixels; otherwise as the shape wants it.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise needs(error) from None
+    shape = min(max(shape, NARROWEST), WIDEST)
+    width = (AREA * shape) ** 0.5
+    inner = (width, width / shape)
+    below = shape > 1.7 if size is None else size[0] / size[1] < 0.9 * shape
+    figure = Figure(figsize=(10, 10), dpi=DPI, facecolor="white")
+    columns = _columns(looks, below, inner if size is None else size)
+    legend = _legend(figure, looks, title, columns)
+    taken = (0.0, 0.0) if legend is None else _extent(legend)
+    if size is None:
+        size = _whole(inner, taken, below)
+    figure.set_size_inches(size[0] / DPI, size[1] / DPI)
+    left, bottom = MARGIN, MARGIN
+    right, top = size[0] - MARGIN, size[1] - MARGIN
+    if legend is not None and below:
+        bottom += min(taken[1] + MARGIN, size[1] / 2)
+        legend.set_loc("lower center")
+        legend.set_bbox_to_anchor((0.5, MARGIN / size[1]), figure.transFigure)
+    elif legend is not None:
+        right -= min(taken[0] + MARGIN, size[0] / 2)
+        legend.set_loc("center right")
+        legend.set_bbox_to_anchor((1 - MARGIN / size[0], 0.5), figure.transFigure)
+    axes = figure.add_axes((left / size[0], bottom / size[1], (right - left) / size[0], (top - bottom) / size[1]))
+    axes.set_axis_off()
+    return figure, axes
+
+
+def needs(error: ImportError) -> MissingDependencyError:
+    """Return what to raise where a package that draws is not installed."""
+    return MissingDependencyError(f"a picture needs {error.name or error}: pip install 'meshpart[plot]'")
+
+
+def room(axes: Axes) -> tuple[int, int]:
+    """Return the width and height of the room for a picture, in pixels."""
+    box = axes.get_window_extent()
+    return max(1, int(np.floor(box.width))), max(1, int(np.floor(box.height)))
+
+
+def _legend(figure: Figure, looks: Sequence[Look], title: str, columns: int) -> Any:
+    from matplotlib.patches import Patch
+
+    if len(looks) < 2:
+        return None
+    handles = [_patch(look) for look in looks[:MOST_ENTRIES]]
+    if len(looks) > MOST_ENTRIES:
+        handles.append(Patch(facecolor="none", edgecolor="none", label=f"... and {len(looks) - MOST_ENTRIES} more"))
+    return figure.legend(
+        handles=handles,
+        title=title,
+        ncols=columns,
+        loc="lower left",
+        fontsize=FONT,
+        title_fontsize=FONT,
+        frameon=False,
+        labelcolor=LINE,
+        borderpad=0.0,
+        borderaxespad=0.0,
+        handlelength=1.3,
+        handleheight=1.0,
+        handletextpad=0.5,
+        columnspacing=1.2,
+    )
+
+
+def _patch(look: Look) -> Any:
+    from matplotlib.patches import Patch
+
+    hatch = "////" if look.hatched else None
+    return Patch(facecolor=look.colour, edgecolor=LINE, linewidth=0.4, hatch=hatch, label=look.name)
+
+
+def _columns(looks: Sequence[Look], below: bool, inner: tuple[float, float]) -> int:
+    """Return in how many columns the entries fit beside a picture, or below it."""
+    count = min(len(looks), MOST_ENTRIES + 1)
+    pixels = FONT * DPI / 72
+    if not below:
+        return int(np.ceil(count * 1.6 * pixels / max(0.9 * inner[1], pixels)))
+    longest = max((len(look.name) for look in looks[:MOST_ENTRIES]), default=1)
+    longest = max(longest, len("... and 100 more") if len(looks) > MOST_ENTRIES else 0)
+    fit = max(1, int(0.95 * inner[0] / ((0.62 * longest + 3.2) * pixels)))
+    rows = int(np.ceil(count / fit))
+    return int(np.ceil(count / rows)) if count else 1
+
+
+def _extent(legend: Any) -> tuple[float, float]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    box = legend.get_window_extent(FigureCanvasAgg(legend.figure).get_renderer())
+    return float(np.ceil(box.width)), float(np.ceil(box.height))
+
+
+def _whole(inner: tuple[float, float], taken: tuple[float, float], below: bool) -> tuple[int, int]:
+    """Return the size of a figure that holds a picture and a legend."""
+    gap = MARGIN if max(taken) > 0 else 0
+    if below:
+        width, height = max(inner[0], taken[0]), inner[1] + taken[1] + gap
+    else:
+        width, height = inner[0] + taken[0] + gap, max(inner[1], taken[1])
+    return int(np.ceil(width)) + 2 * MARGIN, int(np.ceil(height)) + 2 * MARGIN

@@ -1,0 +1,129 @@
+"""Pictures of solids and of surfaces in space, drawn by pyvista without a window and put into a figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from meshpart.arrays import Ids
+from meshpart.plotting.legend import LINE, needs, room
+from meshpart.plotting.scene import Coordinates, Scene, Shapes, areas_and_normals
+from meshpart.plotting.sides import NOTHING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ROOM_FOR_EDGES = 70  # pixels of the picture for each polygon, from where on edges are drawn unasked
+HEIGHT = np.radians(25.0)  # of the camera
+TURNS = np.radians([-55.0, 35.0, 125.0, 215.0])  # around the vertical axis, that it may stand at
+CLOSER = 1.5e-3  # of the picture's size, by which lines are drawn in front of what they lie on
+AROUND = 1.03  # what the camera sees, by what there is
+
+
+def shape_of(scene: Scene) -> float:
+    """Return the width of a scene by its height, as the camera sees it."""
+    _, seen = _seen(scene)
+    width, height = np.ptp(seen[:, :2], axis=0)
+    return float(width / height) if height > 0 else np.inf
+
+
+def draw(scene: Scene, axes: Axes, edges: bool | None) -> None:
+    """Draw a scene into the room that a figure has for it."""
+    try:
+        import pyvista
+    except ImportError as error:
+        raise needs(error) from None
+    width, height = room(axes)
+    with pyvista.vtk_verbosity("off"):  # it prints that there is no display
+        plotter = pyvista.Plotter(
+            off_screen=True, window_size=(width, height), theme=pyvista.themes.DocumentTheme(), lighting="none"
+        )
+        try:
+            _fill(plotter, scene, edges, (width, height))
+            image = plotter.screenshot(None, return_img=True)
+        finally:
+            plotter.close()
+    axes.imshow(image, interpolation="none", aspect="auto")
+
+
+def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int]) -> None:
+    import pyvista
+
+    camera, seen = _seen(scene)
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    middle = (low + high) / 2 @ camera
+    points = scene.points - middle
+    extent = float(np.linalg.norm(high - low)) or 1.0
+    half = AROUND * max((high - low)[1] / 2, (high - low)[0] / 2 * size[1] / size[0]) or 1.0
+    closer = points + camera[2] * extent * CLOSER
+    for number, look in enumerate(scene.looks):
+        own = scene.polygons.corners[scene.polygons.classes == number]
+        if len(own):
+            data = pyvista.PolyData(points, _counted(own))
+            plotter.add_mesh(data, color=look.colour, opacity=look.opacity, lighting=True, ambient=0.35, diffuse=0.7)
+        for shapes, style in (
+            (scene.lines, {"line_width": 7, "render_lines_as_tubes": True}),
+            (scene.dots, {"point_size": 14, "render_points_as_spheres": True}),
+        ):
+            rows = shapes.corners[shapes.classes == number]
+            if len(rows):
+                plotter.add_mesh(_thin(points, rows), color=look.colour, opacity=look.opacity, **style)
+    if edges is None:
+        scale = size[1] / 2 / half
+        edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < 2 * np.prod((high - low)[:2]) * scale**2
+    if edges and len(scene.edges):
+        plotter.add_mesh(_thin(closer, scene.edges), color=LINE, opacity=0.5, line_width=1.0, lighting=False)
+    if len(scene.borders):
+        plotter.add_mesh(_thin(closer, scene.borders), color=LINE, line_width=2.0, lighting=False)
+    if any(look.opacity < 1 for look in scene.looks):
+        plotter.enable_depth_peeling(number_of_peels=12)
+    plotter.enable_anti_aliasing("ssaa")
+    headlight = pyvista.Light(light_type="headlight", intensity=0.75)
+    plotter.add_light(headlight)
+    plotter.camera.position = camera[2] * extent * 3
+    plotter.camera.focal_point = (0.0, 0.0, 0.0)
+    plotter.camera.up = camera[1]
+    plotter.camera.parallel_projection = True
+    plotter.camera.parallel_scale = half
+    plotter.camera.clipping_range = (extent, extent * 5)
+
+
+def _seen(scene: Scene) -> tuple[Coordinates, Coordinates]:
+    """Return the axes of the camera that sees most: right, up, and towards it; and the used points along them."""
+    shapes: tuple[Shapes, ...] = (scene.polygons, scene.lines, scene.dots)
+    used = np.unique(np.concatenate([own.corners[own.corners != NOTHING] for own in shapes]))
+    points = scene.points[used]
+    areas, normals = areas_and_normals(scene.points, scene.polygons.corners)
+    best, most = _camera(TURNS[0]), -1.0
+    for turn in TURNS:
+        camera = _camera(turn)
+        shown = float(np.sum(areas * np.abs(normals @ camera[2])))
+        if shown > most * 1.02 + 1e-300:
+            best, most = camera, shown
+    return best, points @ best.T
+
+
+def _camera(turn: float) -> Coordinates:
+    towards = np.array([np.cos(turn) * np.cos(HEIGHT), np.sin(turn) * np.cos(HEIGHT), np.sin(HEIGHT)])
+    right = np.array([-np.sin(turn), np.cos(turn), 0.0])
+    return np.stack([right, np.cross(towards, right), towards])
+
+
+def _counted(corners: Ids) -> Ids:
+    """Return polygons as VTK has them: how many corners, then these."""
+    sizes = np.count_nonzero(corners != NOTHING, axis=1)
+    table = np.concatenate([sizes[:, None], corners], axis=1)
+    return table[table != NOTHING]
+
+
+def _thin(points: Coordinates, rows: Ids) -> Any:
+    """Return lines or dots as pyvista has them."""
+    import pyvista
+
+    used, numbers = np.unique(rows, return_inverse=True)
+    numbers = numbers.reshape(rows.shape)
+    table = np.concatenate([np.full((len(rows), 1), rows.shape[1]), numbers], axis=1).reshape(-1)
+    if rows.shape[1] == 1:
+        return pyvista.PolyData(points[used], verts=table)
+    return pyvista.PolyData(points[used], lines=table)
