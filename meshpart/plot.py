@@ -127,6 +127,8 @@ def _drawn(content: Content, explode: float, edges: bool | None, size: tuple[int
     kind = flat if scene.is_flat else solid
     shown = np.unique(np.concatenate([own.classes for own in (scene.polygons, scene.lines, scene.dots)]))
     named = [content.looks[number] for number in shown.tolist()]
+    if not scene.is_flat:
+        named = [look._replace(hatched=False) for look in named]
     figure, axes = legend.figure_of(named, content.title, kind.shape_of(scene), size)
     kind.draw(scene, axes, edges)
     return figure

@@ -20,7 +20,7 @@ from meshpart.whole import check_alike
 
 OWNED, GHOSTS, OTHERS = np.array([0.10, 0.38, 0.66]), np.array([0.93, 0.45, 0.10]), np.array([0.87, 0.89, 0.91])
 PALEST = 0.72  # how far the outermost ghosts are towards white
-SEEN_THROUGH = 0.6, 0.13  # the opacity of ghosts and of other parts
+SEEN_THROUGH = 0.78, 0.13  # the opacity of ghosts and of other parts
 
 
 class Content(NamedTuple):
@@ -134,15 +134,15 @@ def _around(part: int, pieces: Sequence[Piece], points: Coordinates, ghost_layer
     for layer in range(1, most + 1):
         colour = towards_white(GHOSTS, paler * (layer - 1))
         looks.append(_look(f"ghost layer {layer}", colour, SEEN_THROUGH[0], hatched=True))
-    looks.append(_look("other parts", OTHERS, SEEN_THROUGH[1]))
+    looks.append(_look("other parts", OTHERS, SEEN_THROUGH[1], faint=True))
     last = len(looks) - 1
     moved = [piece._replace(classes=np.where(piece.classes < 0, last, piece.classes)) for piece in pieces]
     return Content(moved, points, looks, "", part)
 
 
-def _look(name: str, colour: Any, opacity: float = 1.0, *, hatched: bool = False) -> Look:
+def _look(name: str, colour: Any, opacity: float = 1.0, *, hatched: bool = False, faint: bool = False) -> Look:
     red, green, blue = (float(value) for value in colour)
-    return Look(name, (red, green, blue), opacity, hatched)
+    return Look(name, (red, green, blue), opacity, hatched, faint)
 
 
 def _require_some(count: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from meshpart.arrays import Ids
-from meshpart.plotting.legend import LINE, room
+from meshpart.plotting.legend import FAINT, LINE, room
 from meshpart.plotting.scene import Coordinates, Scene
 from meshpart.plotting.sides import NOTHING
 
@@ -31,10 +31,14 @@ def draw(scene: Scene, axes: Axes, edges: bool | None) -> None:
     if edges is None:
         edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < np.prod((high - low) * pixels)
     _draw_polygons(scene, axes)
-    if edges:
-        _draw_lines(axes, scene.points[scene.edges], linewidths=0.25, colors=LINE, alpha=0.6)
-    _draw_lines(axes, scene.points[scene.borders], linewidths=0.8, colors=LINE)
     colours = np.array([look.colour for look in scene.looks]).reshape(-1, 3)
+    faint = np.array([look.faint for look in scene.looks])
+    for faintly, colour in ((True, FAINT), (False, LINE)):
+        inner = scene.edges.corners[faint[scene.edges.classes] == faintly]
+        outer = scene.borders.corners[faint[scene.borders.classes] == faintly]
+        if edges:
+            _draw_lines(axes, scene.points[inner], linewidths=0.25, colors=colour, alpha=0.6)
+        _draw_lines(axes, scene.points[outer], linewidths=0.8, colors=colour)
     if len(scene.lines.corners):
         _draw_lines(axes, scene.points[scene.lines.corners], linewidths=2.6, colors=colours[scene.lines.classes])
         if edges or (edges is None and len(scene.lines.corners) < 400):

@@ -20,6 +20,7 @@ NARROWEST, WIDEST = 0.4, 3.5  # its width by its height
 MOST_ENTRIES = 32
 MARGIN = 24  # pixels
 LINE = "#20262e"  # the colour of edges and of text
+FAINT = "#8d959e"  # of what is only there to be recognized
 FONT = 8.5  # points
 
 

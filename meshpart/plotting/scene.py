@@ -35,8 +35,9 @@ class Look(NamedTuple):
 
     name: str
     colour: tuple[float, float, float]
-    opacity: float = 1.0  # of solids, that what is behind may be seen
-    hatched: bool = False
+    opacity: float = 1.0  # in space, that what is behind may be seen
+    hatched: bool = False  # on paper
+    faint: bool = False  # so are its lines
 
 
 class Shapes(NamedTuple):
@@ -53,8 +54,8 @@ class Scene(NamedTuple):
     polygons: Shapes
     lines: Shapes
     dots: Shapes
-    edges: Ids  # (n, 2): of the polygons, each once
-    borders: Ids  # (n, 2): edges between parts, or at the end of one, or sharp ones
+    edges: Shapes  # of the polygons, each once, of the lowest class of these
+    borders: Shapes  # edges between parts, or at the end of one, or sharp ones
     looks: Sequence[Look]
 
     @property
@@ -243,11 +244,11 @@ def _moved(points: Coordinates, shown: Sequence[_Cells], by: Coordinates) -> tup
 # -- what lies between them ---------------------------------------------------------------------------------
 
 
-def _edges(points: Coordinates, polygons: _Cells) -> tuple[Ids, Ids]:
+def _edges(points: Coordinates, polygons: _Cells) -> tuple[Shapes, Shapes]:
     """Return the edges of polygons, each once, and those where something ends or turns."""
     ends, rings = edges_around(polygons.corners)
     if not len(ends):
-        return ends, ends
+        return Shapes(ends, rings), Shapes(ends, rings)
     numbers, _ = numbered(ends)
     order = np.argsort(numbers, kind="stable")
     first = np.flatnonzero(np.diff(numbers[order], prepend=-1))
@@ -259,5 +260,5 @@ def _edges(points: Coordinates, polygons: _Cells) -> tuple[Ids, Ids]:
     if points.shape[1] == 3:
         _, normals = areas_and_normals(points, polygons.corners)
         border |= np.abs(np.sum(normals[rings[first]] * normals[rings[last]], axis=1)) < SHARP
-    edges = ends[order[first]]
-    return edges, edges[border]
+    edges = Shapes(ends[order[first]], np.minimum.reduceat(polygons.classes[rings], first))
+    return edges, Shapes(edges.corners[border], edges.classes[border])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from meshpart.arrays import Ids
-from meshpart.plotting.legend import LINE, needs, room
-from meshpart.plotting.scene import Coordinates, Scene, Shapes, areas_and_normals
+from meshpart.plotting.legend import FAINT, LINE, needs, room
+from meshpart.plotting.scene import Coordinates, Look, Scene, Shapes, areas_and_normals
 from meshpart.plotting.sides import NOTHING
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ ROOM_FOR_EDGES = 70  # pixels of the picture for each polygon, from where on edg
 HEIGHT = np.radians(25.0)  # of the camera
 TURNS = np.radians([-55.0, 35.0, 125.0, 215.0])  # around the vertical axis, that it may stand at
 CLOSER = 1.5e-3  # of the picture's size, by which lines are drawn in front of what they lie on
+BETTER = 1.5  # how much more the camera must see from elsewhere to be moved there
+LIGHT = np.array([0.4, 0.6, 0.7])  # where it comes from, along the camera's axes
+DARKEST = 0.62  # what a colour keeps where no light comes
 AROUND = 1.03  # what the camera sees, by what there is
 
 
@@ -61,7 +64,8 @@ def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int])
         own = scene.polygons.corners[scene.polygons.classes == number]
         if len(own):
             data = pyvista.PolyData(points, _counted(own))
-            plotter.add_mesh(data, color=look.colour, opacity=look.opacity, lighting=True, ambient=0.35, diffuse=0.7)
+            data.cell_data["colour"] = _shaded(points, own, look, camera)
+            plotter.add_mesh(data, scalars="colour", rgb=True, opacity=look.opacity, lighting=False)
         for shapes, style in (
             (scene.lines, {"line_width": 7, "render_lines_as_tubes": True}),
             (scene.dots, {"point_size": 14, "render_points_as_spheres": True}),
@@ -72,15 +76,15 @@ def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int])
     if edges is None:
         scale = size[1] / 2 / half
         edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < 2 * np.prod((high - low)[:2]) * scale**2
-    if edges and len(scene.edges):
-        plotter.add_mesh(_thin(closer, scene.edges), color=LINE, opacity=0.5, line_width=1.0, lighting=False)
-    if len(scene.borders):
-        plotter.add_mesh(_thin(closer, scene.borders), color=LINE, line_width=2.0, lighting=False)
+    faint = np.array([look.faint for look in scene.looks])
+    for lines, style in ((scene.edges, {"opacity": 0.4, "line_width": 1.0}), (scene.borders, {"line_width": 2.0})):
+        for faintly, colour in ((True, FAINT), (False, LINE)):
+            rows = lines.corners[faint[lines.classes] == faintly]
+            if len(rows) and (lines is scene.borders or (edges and not faintly)):
+                plotter.add_mesh(_thin(closer, rows), color=colour, lighting=False, **style)
     if any(look.opacity < 1 for look in scene.looks):
         plotter.enable_depth_peeling(number_of_peels=12)
     plotter.enable_anti_aliasing("ssaa")
-    headlight = pyvista.Light(light_type="headlight", intensity=0.75)
-    plotter.add_light(headlight)
     plotter.camera.position = camera[2] * extent * 3
     plotter.camera.focal_point = (0.0, 0.0, 0.0)
     plotter.camera.up = camera[1]
@@ -99,7 +103,7 @@ def _seen(scene: Scene) -> tuple[Coordinates, Coordinates]:
     for turn in TURNS:
         camera = _camera(turn)
         shown = float(np.sum(areas * np.abs(normals @ camera[2])))
-        if shown > most * 1.02 + 1e-300:
+        if shown > most * BETTER:
             best, most = camera, shown
     return best, points @ best.T
 
@@ -108,6 +112,17 @@ def _camera(turn: float) -> Coordinates:
     towards = np.array([np.cos(turn) * np.cos(HEIGHT), np.sin(turn) * np.cos(HEIGHT), np.sin(HEIGHT)])
     right = np.array([-np.sin(turn), np.cos(turn), 0.0])
     return np.stack([right, np.cross(towards, right), towards])
+
+
+def _shaded(points: Coordinates, corners: Ids, look: Look, camera: Coordinates) -> Any:
+    """Return the colour of each polygon in the light, as the camera sees it: uint8, (n, 3).
+
+    The brightest is the colour itself, as the legend has it.
+    """
+    _, normals = areas_and_normals(points, corners)
+    facing = normals * np.where(normals @ camera[2] < 0, -1.0, 1.0)[:, None]
+    bright = DARKEST + (1.0 - DARKEST) * np.clip(facing @ (LIGHT @ camera) / np.linalg.norm(LIGHT), 0.0, 1.0)
+    return np.rint(255 * bright[:, None] * np.array(look.colour)).astype(np.uint8)
 
 
 def _counted(corners: Ids) -> Ids:
