@@ -91,7 +91,7 @@ def plot(
     ...     [file.name for file in pathlib.Path(folder).iterdir()]
     ['two.png']
     """
-    place = _place(path, overwrite=arguments.flag("overwrite", overwrite))
+    place = check_picture(path, overwrite=arguments.flag("overwrite", overwrite))
     apart, pixels = _explode(explode), _size(size)
     if edges is not None:
         arguments.flag("edges", edges)
@@ -155,7 +155,7 @@ def _size(value: Any) -> tuple[int, int] | None:
 # -- the file -----------------------------------------------------------------------------------------------
 
 
-def _place(path: Any, *, overwrite: bool) -> Path:
+def check_picture(path: Any, *, overwrite: bool) -> Path:
     """Return where the picture is written, or raise what writing would raise of the path."""
     given = arguments.path(path)
     if given.suffix.lower() not in SUFFIXES:
@@ -182,7 +182,7 @@ def _write(figure: Figure, place: Path, path: Any, *, overwrite: bool) -> None:
         figure.savefig(unfinished, metadata={dated: None} if dated else None)
         if place.exists():
             shutil.copymode(place, unfinished)
-        _place(path, overwrite=overwrite)
+        check_picture(path, overwrite=overwrite)
         unfinished.replace(place)
     except OSError as error:
         raise error if isinstance(error, FormatError) else _cannot_write(path, error) from error

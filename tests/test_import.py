@@ -24,7 +24,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return words_printed_by(IMPORT, tmp_path_factory.mktemp("elsewhere"))
 
 
-@pytest.mark.parametrize("package", ["torch", "mpi4py", "meshio", "networkx", "matplotlib"])
+@pytest.mark.parametrize("package", ["torch", "mpi4py", "meshio", "networkx", "matplotlib", "pyvista", "vtkmodules"])
 def test_importing_meshpart_does_not_load(package: str, loaded: set[str]) -> None:
     assert package not in loaded
 

@@ -9,6 +9,7 @@ import warnings
 import click
 
 from meshpart.cli.cut import labels_command, partition_command
+from meshpart.cli.picture import plot_command
 from meshpart.cli.report import info_command, quality_command
 from meshpart.cli.terminal import leave_stdout, prepare_streams, say, show_warning
 from meshpart.cli.way_back import merge_command
@@ -61,7 +62,7 @@ def commands() -> None:
     """Cut meshes into exactly N parts, and say what is in them."""
 
 
-for _command in (partition_command, labels_command, quality_command, info_command, merge_command):
+for _command in (partition_command, labels_command, quality_command, merge_command, plot_command, info_command):
     commands.add_command(_command)
 
 

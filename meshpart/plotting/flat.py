@@ -63,11 +63,12 @@ def _draw_polygons(scene: Scene, axes: Axes) -> None:
     for number, look in enumerate(scene.looks):
         for size in np.unique(sizes[classes == number]):
             rows: Ids = corners[(classes == number) & (sizes == size), :size]
+            outlines: Any = scene.points[rows]
             style: dict[str, Any] = {"facecolors": [look.colour], "linewidths": 0}
-            axes.add_collection(PolyCollection(scene.points[rows], antialiaseds=False, **style), autolim=False)
+            axes.add_collection(PolyCollection(outlines, antialiaseds=False, **style), autolim=False)
             if look.hatched:
                 hatch: dict[str, Any] = {"facecolors": "none", "edgecolors": LINE, "hatch": "////", "linewidths": 0}
-                axes.add_collection(PolyCollection(scene.points[rows], **hatch), autolim=False)
+                axes.add_collection(PolyCollection(outlines, **hatch), autolim=False)
 
 
 def _draw_lines(axes: Axes, ends: Coordinates, **style: Any) -> None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 DPI = 200
 AREA = 1.6e6  # pixels of a picture whose size nobody chose
-NARROWEST, WIDEST = 0.4, 3.5  # its width by its height
+NARROWEST, WIDEST = 0.4, 6.0  # its width by its height
+LONGEST = 2200.0  # pixels of its width
 MOST_ENTRIES = 32
 MARGIN = 24  # pixels
 LINE = "#20262e"  # the colour of edges and of text
@@ -43,7 +44,7 @@ def figure_of(looks: Sequence[Look], title: str, shape: float, size: tuple[int, 
     except ImportError as error:
         raise needs(error) from None
     shape = min(max(shape, NARROWEST), WIDEST)
-    width = (AREA * shape) ** 0.5
+    width = min((AREA * shape) ** 0.5, LONGEST)
     inner = (width, width / shape)
     below = shape > 1.7 if size is None else size[0] / size[1] < 0.9 * shape
     figure = Figure(figsize=(10, 10), dpi=DPI, facecolor="white")
@@ -53,8 +54,8 @@ def figure_of(looks: Sequence[Look], title: str, shape: float, size: tuple[int, 
     if size is None:
         size = _whole(inner, taken, below)
     figure.set_size_inches(size[0] / DPI, size[1] / DPI)
-    left, bottom = MARGIN, MARGIN
-    right, top = size[0] - MARGIN, size[1] - MARGIN
+    left, bottom = float(MARGIN), float(MARGIN)
+    right, top = float(size[0] - MARGIN), float(size[1] - MARGIN)
     if legend is not None and below:
         bottom += min(taken[1] + MARGIN, size[1] / 2)
         legend.set_loc("lower center")
@@ -94,6 +95,7 @@ def _legend(figure: Figure, looks: Sequence[Look], title: str, columns: int) -> 
         loc="lower left",
         fontsize=FONT,
         title_fontsize=FONT,
+        alignment="left",
         frameon=False,
         labelcolor=LINE,
         borderpad=0.0,

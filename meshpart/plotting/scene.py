@@ -61,7 +61,7 @@ class Scene(NamedTuple):
     @property
     def is_flat(self) -> bool:
         """Whether it is drawn as it is, on paper."""
-        return self.points.shape[1] == 2
+        return len(self.points.T) == 2
 
 
 class _Cells(NamedTuple):
@@ -74,7 +74,7 @@ class _Cells(NamedTuple):
 
     def take(self, rows: npt.NDArray[np.bool_]) -> _Cells:
         """Return chosen rows."""
-        return _Cells(*(values[rows] for values in self))
+        return _Cells(self.corners[rows], self.cells[rows], self.labels[rows], self.classes[rows])
 
 
 def scene_of(
@@ -103,7 +103,7 @@ def scene_of(
     see_through = any(look.opacity < 1 for look in looks)
     skin = _skin(by_dim[3], apart=explode > 0, see_through=see_through)
     polygons = _together(by_dim[2], skin)
-    shown = (by_dim[0], by_dim[1], polygons)
+    shown: Sequence[_Cells] = (by_dim[0], by_dim[1], polygons)
     points = _laid_flat(points, shown, solid=len(skin.corners) > 0)
     if explode > 0:
         centres = _centres(points, by_dim)
@@ -182,9 +182,9 @@ def _skin(solids: _Cells, *, apart: bool, see_through: bool) -> _Cells:
 
 
 def _together(one: _Cells, other: _Cells) -> _Cells:
-    corners, _ = joined([Rings(one.corners, one.cells), Rings(other.corners, other.cells)], 3)
-    rest = (np.concatenate(pair) for pair in zip(one[1:], other[1:], strict=True))
-    return _Cells(corners, *rest)
+    corners, cells = joined([Rings(one.corners, one.cells), Rings(other.corners, other.cells)], 3)
+    labels, classes = np.concatenate([one.labels, other.labels]), np.concatenate([one.classes, other.classes])
+    return _Cells(corners, cells, labels, classes)
 
 
 # -- where they are -----------------------------------------------------------------------------------------

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 ROOM_FOR_EDGES = 70  # pixels of the picture for each polygon, from where on edges are drawn unasked
 HEIGHT = np.radians(25.0)  # of the camera
 TURNS = np.radians([-55.0, 35.0, 125.0, 215.0])  # around the vertical axis, that it may stand at
+THICK = 7e-3  # how wide bars are, by the height of the picture
 CLOSER = 1.5e-3  # of the picture's size, by which lines are drawn in front of what they lie on
 BETTER = 1.5  # how much more the camera must see from elsewhere to be moved there
-LIGHT = np.array([0.4, 0.6, 0.7])  # where it comes from, along the camera's axes
-DARKEST = 0.62  # what a colour keeps where no light comes
+LIGHT = np.array([0.15, 0.7, 0.7])  # where it comes from, along the camera's axes
+DARKEST = 0.66  # what a colour keeps where no light comes
 AROUND = 1.03  # what the camera sees, by what there is
 
 
@@ -66,13 +67,13 @@ def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int])
             data = pyvista.PolyData(points, _counted(own))
             data.cell_data["colour"] = _shaded(points, own, look, camera)
             plotter.add_mesh(data, scalars="colour", rgb=True, opacity=look.opacity, lighting=False)
-        for shapes, style in (
-            (scene.lines, {"line_width": 7, "render_lines_as_tubes": True}),
-            (scene.dots, {"point_size": 14, "render_points_as_spheres": True}),
-        ):
-            rows = shapes.corners[shapes.classes == number]
-            if len(rows):
-                plotter.add_mesh(_thin(points, rows), color=look.colour, opacity=look.opacity, **style)
+        plain: dict[str, Any] = {"color": look.colour, "opacity": look.opacity, "lighting": False}
+        bars = scene.lines.corners[scene.lines.classes == number]
+        if len(bars):
+            plotter.add_mesh(_thin(points, bars).tube(radius=half * THICK, n_sides=12, capping=True), **plain)
+        dots = scene.dots.corners[scene.dots.classes == number]
+        if len(dots):
+            plotter.add_mesh(_thin(points, dots), point_size=34, render_points_as_spheres=True, **plain)
     if edges is None:
         scale = size[1] / 2 / half
         edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < 2 * np.prod((high - low)[:2]) * scale**2
@@ -129,7 +130,8 @@ def _counted(corners: Ids) -> Ids:
     """Return polygons as VTK has them: how many corners, then these."""
     sizes = np.count_nonzero(corners != NOTHING, axis=1)
     table = np.concatenate([sizes[:, None], corners], axis=1)
-    return table[table != NOTHING]
+    flat: Ids = table[table != NOTHING]
+    return flat
 
 
 def _thin(points: Coordinates, rows: Ids) -> Any:
