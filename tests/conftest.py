@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import settings
 
@@ -20,3 +24,18 @@ def real_meshes() -> Path:
     if not folder:
         pytest.skip("set MESHPART_TEST_MESHES to a folder of mesh files from other projects to run this test")
     return Path(folder)
+
+
+@pytest.fixture
+def drawn(tmp_path: Path) -> Callable[..., npt.NDArray[np.uint8]]:
+    """Return what draws as `plot` does and reads the picture back: uint8, (height, width, 3)."""
+    import matplotlib.image
+
+    from meshpart import plot
+
+    def draw(what: Any, **options: Any) -> npt.NDArray[np.uint8]:
+        file = tmp_path / "picture.png"
+        plot(what, file, overwrite=True, **options)
+        return np.rint(255 * matplotlib.image.imread(file)[..., :3]).astype(np.uint8)
+
+    return draw

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from meshpart.cli.cut import read_labels_or_parts, read_mesh
 from meshpart.cli.terminal import show, step
@@ -47,7 +48,7 @@ def plot_command(path: str, output: str, labels_path: str | None, overwrite: boo
         if labels_path is not None:
             labels = read_labels_or_parts(labels_path, what)[0]
             how["labels"] = labels
-            told += f" in {len(set(labels.tolist()))} parts"
+            told += f" in {len(np.unique(labels))} parts"
     with step("drawing"):
         plot(what, output, overwrite=overwrite, **how)
     show({}, [f"{told}, drawn to {output}"], as_json=False)

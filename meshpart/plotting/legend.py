@@ -47,13 +47,12 @@ def figure_of(looks: Sequence[Look], title: str, shape: float, size: tuple[int, 
     width = min((AREA * shape) ** 0.5, LONGEST)
     inner = (width, width / shape)
     below = shape > 1.7 if size is None else size[0] / size[1] < 0.9 * shape
-    figure = Figure(figsize=(10, 10), dpi=DPI, facecolor="white")
-    columns = _columns(looks, below, inner if size is None else size)
-    legend = _legend(figure, looks, title, columns)
-    taken = (0.0, 0.0) if legend is None else _extent(legend)
+    dpi = DPI if size is None else DPI * (size[0] * size[1] / AREA) ** 0.5
+    figure = Figure(figsize=(10, 10), dpi=dpi, facecolor="white")
+    legend, taken = _legend(figure, looks, title, below, inner, size)
     if size is None:
         size = _whole(inner, taken, below)
-    figure.set_size_inches(size[0] / DPI, size[1] / DPI)
+    figure.set_size_inches(size[0] / dpi, size[1] / dpi)
     left, bottom = float(MARGIN), float(MARGIN)
     right, top = float(size[0] - MARGIN), float(size[1] - MARGIN)
     if legend is not None and below:
@@ -80,14 +79,35 @@ def room(axes: Axes) -> tuple[int, int]:
     return max(1, int(np.floor(box.width))), max(1, int(np.floor(box.height)))
 
 
-def _legend(figure: Figure, looks: Sequence[Look], title: str, columns: int) -> Any:
+def _legend(
+    figure: Figure,
+    looks: Sequence[Look],
+    title: str,
+    below: bool,
+    inner: tuple[float, float],
+    size: tuple[int, int] | None,
+) -> tuple[Any, tuple[float, float]]:
+    """Return a legend, or None, and its width and height; with fewer entries where it would take half of the figure."""
+    if len(looks) < 2:
+        return None, (0.0, 0.0)
+    count = min(len(looks), MOST_ENTRIES)
+    most = (np.inf, np.inf) if size is None else (size[0] / (1 if below else 2), size[1] / (2 if below else 1))
+    while True:
+        columns = _columns(looks, count, below, inner if size is None else size, figure.dpi)
+        legend = _legend_of(figure, looks, count, title, columns)
+        taken = _extent(legend)
+        if count == 1 or (taken[0] + 2 * MARGIN <= most[0] and taken[1] + 2 * MARGIN <= most[1]):
+            return legend, taken
+        legend.remove()
+        count -= 1
+
+
+def _legend_of(figure: Figure, looks: Sequence[Look], count: int, title: str, columns: int) -> Any:
     from matplotlib.patches import Patch
 
-    if len(looks) < 2:
-        return None
-    handles = [_patch(look) for look in looks[:MOST_ENTRIES]]
-    if len(looks) > MOST_ENTRIES:
-        handles.append(Patch(facecolor="none", edgecolor="none", label=f"... and {len(looks) - MOST_ENTRIES} more"))
+    handles = [_patch(look) for look in looks[:count]]
+    if len(looks) > count:
+        handles.append(Patch(facecolor="none", edgecolor="none", label=f"... and {len(looks) - count} more"))
     return figure.legend(
         handles=handles,
         title=title,
@@ -114,17 +134,16 @@ def _patch(look: Look) -> Any:
     return Patch(facecolor=look.colour, edgecolor=LINE, linewidth=0.4, hatch=hatch, label=look.name)
 
 
-def _columns(looks: Sequence[Look], below: bool, inner: tuple[float, float]) -> int:
-    """Return in how many columns the entries fit beside a picture, or below it."""
-    count = min(len(looks), MOST_ENTRIES + 1)
-    pixels = FONT * DPI / 72
+def _columns(looks: Sequence[Look], count: int, below: bool, room: tuple[float, float], dpi: float) -> int:
+    """Return in how many columns some entries fit beside a picture, or below it."""
+    entries = count + (len(looks) > count)
+    pixels = FONT * dpi / 72
     if not below:
-        return int(np.ceil(count * 1.6 * pixels / max(0.9 * inner[1], pixels)))
-    longest = max((len(look.name) for look in looks[:MOST_ENTRIES]), default=1)
-    longest = max(longest, len("... and 100 more") if len(looks) > MOST_ENTRIES else 0)
-    fit = max(1, int(0.95 * inner[0] / ((0.62 * longest + 3.2) * pixels)))
-    rows = int(np.ceil(count / fit))
-    return int(np.ceil(count / rows)) if count else 1
+        return int(np.ceil(entries * 1.6 * pixels / max(0.9 * room[1], pixels)))
+    longest = max(len(look.name) for look in looks[:count])
+    longest = max(longest, len("... and 100 more") if len(looks) > count else 0)
+    fit = max(1, int(0.95 * room[0] / ((0.62 * longest + 3.2) * pixels)))
+    return int(np.ceil(entries / np.ceil(entries / fit)))
 
 
 def _extent(legend: Any) -> tuple[float, float]:

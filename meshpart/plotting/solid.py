@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from meshpart.arrays import Ids
-from meshpart.plotting.legend import FAINT, LINE, needs, room
+from meshpart.plotting.legend import DPI, FAINT, LINE, needs, room
 from meshpart.plotting.scene import Coordinates, Look, Scene, Shapes, areas_and_normals
 from meshpart.plotting.sides import NOTHING
 
@@ -39,19 +39,21 @@ def draw(scene: Scene, axes: Axes, edges: bool | None) -> None:
     except ImportError as error:
         raise needs(error) from None
     width, height = room(axes)
+    scale = axes.figure.dpi / DPI
     with pyvista.vtk_verbosity("off"):  # it prints that there is no display
         plotter = pyvista.Plotter(
             off_screen=True, window_size=(width, height), theme=pyvista.themes.DocumentTheme(), lighting="none"
         )
         try:
-            _fill(plotter, scene, edges, (width, height))
+            _fill(plotter, scene, edges, (width, height), scale)
             image = plotter.screenshot(None, return_img=True)
         finally:
             plotter.close()
     axes.imshow(image, interpolation="none", aspect="auto")
 
 
-def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int]) -> None:
+def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int], scale: float) -> None:
+    """Put a scene before the camera; lines are as wide as the scale says."""
     import pyvista
 
     camera, seen = _seen(scene)
@@ -73,12 +75,15 @@ def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int])
             plotter.add_mesh(_thin(points, bars).tube(radius=half * THICK, n_sides=12, capping=True), **plain)
         dots = scene.dots.corners[scene.dots.classes == number]
         if len(dots):
-            plotter.add_mesh(_thin(points, dots), point_size=34, render_points_as_spheres=True, **plain)
+            plotter.add_mesh(_thin(points, dots), point_size=34 * scale, render_points_as_spheres=True, **plain)
     if edges is None:
-        scale = size[1] / 2 / half
-        edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < 2 * np.prod((high - low)[:2]) * scale**2
+        pixels = size[1] / 2 / half
+        edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < 2 * np.prod((high - low)[:2]) * pixels**2
     faint = np.array([look.faint for look in scene.looks])
-    for lines, style in ((scene.edges, {"opacity": 0.4, "line_width": 1.0}), (scene.borders, {"line_width": 2.0})):
+    for lines, style in (
+        (scene.edges, {"opacity": 0.4, "line_width": scale}),
+        (scene.borders, {"line_width": 2 * scale}),
+    ):
         for faintly, colour in ((True, FAINT), (False, LINE)):
             rows = lines.corners[faint[lines.classes] == faintly]
             if len(rows) and (lines is scene.borders or (edges and not faintly)):
