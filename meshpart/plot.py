@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".pdf", ".svg")
-SMALLEST, LARGEST = 100, 20_000  # pixels
+SMALLEST, LARGEST = 100, 8_000  # pixels
 
 
 def plot(
@@ -179,7 +179,9 @@ def _write(figure: Figure, place: Path, path: Any, *, overwrite: bool) -> None:
     unfinished = place.with_name(f".meshpart-{secrets.token_hex(8)}{place.suffix.lower()}")
     dated = {".pdf": "CreationDate", ".svg": "Date"}.get(unfinished.suffix)
     try:
-        figure.savefig(unfinished, metadata={dated: None} if dated else None)
+        figure.savefig(
+            unfinished, dpi=figure.dpi, bbox_inches=figure.bbox_inches, metadata={dated: None} if dated else None
+        )
         if place.exists():
             shutil.copymode(place, unfinished)
         check_picture(path, overwrite=overwrite)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from meshpart.arrays import Ids
 from meshpart.plotting.legend import FAINT, LINE, room
-from meshpart.plotting.scene import Coordinates, Scene
+from meshpart.plotting.scene import Coordinates, Scene, colours_of
 from meshpart.plotting.sides import NOTHING
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def draw(scene: Scene, axes: Axes, edges: bool | None) -> None:
     if edges is None:
         edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < np.prod((high - low) * pixels)
     _draw_polygons(scene, axes)
-    colours = np.array([look.colour for look in scene.looks]).reshape(-1, 3)
+    colours = colours_of(scene)
     faint = np.array([look.faint for look in scene.looks])
     for faintly, colour in ((True, FAINT), (False, LINE)):
         inner = scene.edges.corners[faint[scene.edges.classes] == faintly]
@@ -55,20 +54,20 @@ def draw(scene: Scene, axes: Axes, edges: bool | None) -> None:
 
 
 def _draw_polygons(scene: Scene, axes: Axes) -> None:
-    """Draw polygons of one class and one number of corners at a time, without soft edges, which would show through."""
+    """Draw polygons of one number of corners at a time, without soft edges, through which others would show."""
     from matplotlib.collections import PolyCollection
 
     corners, classes = scene.polygons
     sizes = np.count_nonzero(corners != NOTHING, axis=1)
-    for number, look in enumerate(scene.looks):
-        for size in np.unique(sizes[classes == number]):
-            rows: Ids = corners[(classes == number) & (sizes == size), :size]
-            outlines: Any = scene.points[rows]
-            style: dict[str, Any] = {"facecolors": [look.colour], "linewidths": 0}
-            axes.add_collection(PolyCollection(outlines, antialiaseds=False, **style), autolim=False)
-            if look.hatched:
-                hatch: dict[str, Any] = {"facecolors": "none", "edgecolors": LINE, "hatch": "////", "linewidths": 0}
-                axes.add_collection(PolyCollection(outlines, **hatch), autolim=False)
+    hatched = np.array([look.hatched for look in scene.looks])[classes]
+    hatch: dict[str, Any] = {"facecolors": "none", "edgecolors": LINE, "hatch": "////", "linewidths": 0}
+    for size in np.unique(sizes):
+        rows = sizes == size
+        outlines: Any = scene.points[corners[rows, :size]]
+        plain: dict[str, Any] = {"facecolors": colours_of(scene)[classes[rows]], "linewidths": 0}
+        axes.add_collection(PolyCollection(outlines, antialiaseds=False, **plain), autolim=False)
+        if hatched[rows].any():
+            axes.add_collection(PolyCollection(outlines[hatched[rows]], **hatch), autolim=False)
 
 
 def _draw_lines(axes: Axes, ends: Coordinates, **style: Any) -> None:

@@ -124,6 +124,11 @@ def corner_parts(pieces: Sequence[Piece]) -> Ids:
     return touching_parts(np.concatenate(corners), np.concatenate(labels))
 
 
+def colours_of(scene: Scene) -> Coordinates:
+    """Return the colour of each class: float64, (n_classes, 3)."""
+    return np.array([look.colour for look in scene.looks]).reshape(-1, 3)
+
+
 def areas_and_normals(points: Coordinates, corners: Ids) -> tuple[Array, Coordinates]:
     """Return the area of each polygon, and its unit normal, or zeros; points have three coordinates."""
     first = points[corners[:, 0]]

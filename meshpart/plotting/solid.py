@@ -8,7 +8,7 @@ import numpy as np
 
 from meshpart.arrays import Ids
 from meshpart.plotting.legend import DPI, FAINT, LINE, needs, room
-from meshpart.plotting.scene import Coordinates, Look, Scene, Shapes, areas_and_normals
+from meshpart.plotting.scene import Coordinates, Scene, Shapes, areas_and_normals, colours_of
 from meshpart.plotting.sides import NOTHING
 
 if TYPE_CHECKING:
@@ -63,19 +63,24 @@ def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int],
     extent = float(np.linalg.norm(high - low)) or 1.0
     half = AROUND * max((high - low)[1] / 2, (high - low)[0] / 2 * size[1] / size[0]) or 1.0
     closer = points + camera[2] * extent * CLOSER
-    for number, look in enumerate(scene.looks):
-        own = scene.polygons.corners[scene.polygons.classes == number]
-        if len(own):
-            data = pyvista.PolyData(points, _counted(own))
-            data.cell_data["colour"] = _shaded(points, own, look, camera)
-            plotter.add_mesh(data, scalars="colour", rgb=True, opacity=look.opacity, lighting=False)
-        plain: dict[str, Any] = {"color": look.colour, "opacity": look.opacity, "lighting": False}
-        bars = scene.lines.corners[scene.lines.classes == number]
-        if len(bars):
-            plotter.add_mesh(_thin(points, bars).tube(radius=half * THICK, n_sides=12, capping=True), **plain)
-        dots = scene.dots.corners[scene.dots.classes == number]
-        if len(dots):
-            plotter.add_mesh(_thin(points, dots), point_size=34 * scale, render_points_as_spheres=True, **plain)
+    opacities = np.array([look.opacity for look in scene.looks])
+    for opacity in np.unique(opacities):
+        polygons, bars, dots = (
+            Shapes(own.corners[chosen], own.classes[chosen])
+            for own in (scene.polygons, scene.lines, scene.dots)
+            for chosen in [opacities[own.classes] == opacity]
+        )
+        style: dict[str, Any] = {"scalars": "colour", "rgb": True, "opacity": opacity, "lighting": False}
+        if len(polygons.corners):
+            faces = pyvista.PolyData(points, _counted(polygons.corners))
+            faces.cell_data["colour"] = _shaded(points, polygons, scene, camera)
+            plotter.add_mesh(faces, **style)
+        if len(bars.corners):
+            tubes = _thin(points, bars.corners, colours_of(scene)[bars.classes])
+            plotter.add_mesh(tubes.tube(radius=half * THICK, n_sides=12, capping=True), **style)
+        if len(dots.corners):
+            spheres = _thin(points, dots.corners, colours_of(scene)[dots.classes])
+            plotter.add_mesh(spheres, point_size=34 * scale, render_points_as_spheres=True, **style)
     if edges is None:
         pixels = size[1] / 2 / half
         edges = len(scene.polygons.corners) * ROOM_FOR_EDGES < 2 * np.prod((high - low)[:2]) * pixels**2
@@ -120,15 +125,15 @@ def _camera(turn: float) -> Coordinates:
     return np.stack([right, np.cross(towards, right), towards])
 
 
-def _shaded(points: Coordinates, corners: Ids, look: Look, camera: Coordinates) -> Any:
+def _shaded(points: Coordinates, polygons: Shapes, scene: Scene, camera: Coordinates) -> Any:
     """Return the colour of each polygon in the light, as the camera sees it: uint8, (n, 3).
 
     The brightest is the colour itself, as the legend has it.
     """
-    _, normals = areas_and_normals(points, corners)
+    _, normals = areas_and_normals(points, polygons.corners)
     facing = normals * np.where(normals @ camera[2] < 0, -1.0, 1.0)[:, None]
     bright = DARKEST + (1.0 - DARKEST) * np.clip(facing @ (LIGHT @ camera) / np.linalg.norm(LIGHT), 0.0, 1.0)
-    return np.rint(255 * bright[:, None] * np.array(look.colour)).astype(np.uint8)
+    return np.rint(255 * bright[:, None] * colours_of(scene)[polygons.classes]).astype(np.uint8)
 
 
 def _counted(corners: Ids) -> Ids:
@@ -139,13 +144,15 @@ def _counted(corners: Ids) -> Ids:
     return flat
 
 
-def _thin(points: Coordinates, rows: Ids) -> Any:
-    """Return lines or dots as pyvista has them."""
+def _thin(points: Coordinates, rows: Ids, colours: Coordinates | None = None) -> Any:
+    """Return lines or dots as pyvista has them, each on points of its own, which have its colour."""
     import pyvista
 
-    used, numbers = np.unique(rows, return_inverse=True)
-    numbers = numbers.reshape(rows.shape)
-    table = np.concatenate([np.full((len(rows), 1), rows.shape[1]), numbers], axis=1).reshape(-1)
-    if rows.shape[1] == 1:
-        return pyvista.PolyData(points[used], verts=table)
-    return pyvista.PolyData(points[used], lines=table)
+    width = rows.shape[1]
+    own = np.arange(rows.size).reshape(rows.shape)
+    table = np.concatenate([np.full((len(rows), 1), width), own], axis=1).reshape(-1)
+    at = points[rows.reshape(-1)]
+    data = pyvista.PolyData(at, verts=table) if width == 1 else pyvista.PolyData(at, lines=table)
+    if colours is not None:
+        data.point_data["colour"] = np.rint(255 * np.repeat(colours, width, axis=0)).astype(np.uint8)
+    return data
