@@ -63,15 +63,17 @@ def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int],
     extent = float(np.linalg.norm(high - low)) or 1.0
     half = AROUND * max((high - low)[1] / 2, (high - low)[0] / 2 * size[1] / size[0]) or 1.0
     closer = points + camera[2] * extent * CLOSER
-    opacities = np.array([look.opacity for look in scene.looks])
-    for opacity in np.unique(opacities):
+    solid = np.array([look.opacity for look in scene.looks]) == 1
+    for opaque in (True, False):
         polygons, bars, dots = (
             Shapes(own.corners[chosen], own.classes[chosen])
             for own in (scene.polygons, scene.lines, scene.dots)
-            for chosen in [opacities[own.classes] == opacity]
+            for chosen in [solid[own.classes] == opaque]
         )
-        style: dict[str, Any] = {"scalars": "colour", "rgb": True, "opacity": opacity, "lighting": False}
+        style: dict[str, Any] = {"scalars": "colour", "rgb": True, "lighting": False}
         if len(polygons.corners):
+            if not opaque:
+                polygons = _far_first(points, polygons, camera)
             faces = pyvista.PolyData(points, _counted(polygons.corners))
             faces.cell_data["colour"] = _shaded(points, polygons, scene, camera)
             plotter.add_mesh(faces, **style)
@@ -93,8 +95,6 @@ def _fill(plotter: Any, scene: Scene, edges: bool | None, size: tuple[int, int],
             rows = lines.corners[faint[lines.classes] == faintly]
             if len(rows) and (lines is scene.borders or (edges and not faintly)):
                 plotter.add_mesh(_thin(closer, rows), color=colour, lighting=False, **style)
-    if any(look.opacity < 1 for look in scene.looks):
-        plotter.enable_depth_peeling(number_of_peels=12)
     plotter.enable_anti_aliasing("ssaa")
     plotter.camera.position = camera[2] * extent * 3
     plotter.camera.focal_point = (0.0, 0.0, 0.0)
@@ -125,15 +125,25 @@ def _camera(turn: float) -> Coordinates:
     return np.stack([right, np.cross(towards, right), towards])
 
 
+def _far_first(points: Coordinates, polygons: Shapes, camera: Coordinates) -> Shapes:
+    """Return polygons in the order in which they cover each other."""
+    there = polygons.corners != NOTHING
+    depths = np.where(there, (points @ camera[2])[polygons.corners], 0.0).sum(axis=1) / there.sum(axis=1)
+    order = np.argsort(depths, kind="stable")
+    return Shapes(polygons.corners[order], polygons.classes[order])
+
+
 def _shaded(points: Coordinates, polygons: Shapes, scene: Scene, camera: Coordinates) -> Any:
-    """Return the colour of each polygon in the light, as the camera sees it: uint8, (n, 3).
+    """Return the colour of each polygon in the light, as the camera sees it, and its opacity: uint8, (n, 4).
 
     The brightest is the colour itself, as the legend has it.
     """
     _, normals = areas_and_normals(points, polygons.corners)
     facing = normals * np.where(normals @ camera[2] < 0, -1.0, 1.0)[:, None]
     bright = DARKEST + (1.0 - DARKEST) * np.clip(facing @ (LIGHT @ camera) / np.linalg.norm(LIGHT), 0.0, 1.0)
-    return np.rint(255 * bright[:, None] * colours_of(scene)[polygons.classes]).astype(np.uint8)
+    opacities = np.array([look.opacity for look in scene.looks])[polygons.classes]
+    colours = bright[:, None] * colours_of(scene)[polygons.classes]
+    return np.rint(255 * np.concatenate([colours, opacities[:, None]], axis=1)).astype(np.uint8)
 
 
 def _counted(corners: Ids) -> Ids:
