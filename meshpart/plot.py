@@ -104,7 +104,7 @@ def _content(what: Any, labels: Any, ghosts_of: Any, ghost_layers: Any) -> Conte
     """Return what is to be drawn, checked."""
     parts = [what] if isinstance(what, SubMesh) else None
     if parts is None and not hasattr(what, "points"):
-        parts = arguments.listed("what", what, "parts")
+        parts = arguments.listed("what", what, "parts, or a mesh")
     if parts is None:
         mesh = as_mesh(what)
         if labels is None and (ghosts_of, ghost_layers) != (None, None):
