@@ -22,7 +22,6 @@ from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.mesh_file import write
 from meshpart.methods import Problem
 from meshpart.partition import iter_partition, iter_split, partition, partition_labels, split
-from meshpart.partition import partition, partition_labels, split
 from meshpart.plot import plot
 from meshpart.quality import Quality, quality
 from meshpart.rejoin import merge_files

@@ -5,9 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import secrets
-import shutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,6 +14,7 @@ import numpy.typing as npt
 from meshpart import arguments
 from meshpart.arrays import Array, Labels, as_array
 from meshpart.errors import ArgumentError, FormatError
+from meshpart.one_file import complete_file, place_for_file
 from meshpart.quiet import in_one_line
 
 LINES_AT_ONCE = 1 << 20
@@ -136,38 +134,15 @@ def write_labels(path: str | os.PathLike[str], labels: npt.ArrayLike, *, overwri
     """
     given = _flat(labels)
     checked, _ = as_labels(given, given.size, arguments.LARGEST_INT32)
-    kind, place = _kind_of(arguments.path(path)), place_for_labels(path, overwrite=overwrite)
-    unfinished = place.with_name(f".meshpart-{secrets.token_hex(8)}.labels")
-    try:
-        with unfinished.open("xb") as stream:
-            (_to_npy if kind == ".npy" else _to_text)(stream, checked)
-        if place.exists():
-            shutil.copymode(place, unfinished)
-        place_for_labels(path, overwrite=overwrite)
-        unfinished.replace(place)
-    except OSError as error:
-        raise error if isinstance(error, FormatError) else _cannot_write(path, error) from error
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+    kind = _kind_of(arguments.path(path))
+    with complete_file(path, overwrite=overwrite) as unfinished, unfinished.open("xb") as stream:
+        (_to_npy if kind == ".npy" else _to_text)(stream, checked)
 
 
 def place_for_labels(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """Return where `write_labels` will write, or raise what it would raise of the path."""
-    given = arguments.path(path)
-    _kind_of(given)
-    try:
-        place = given.resolve()
-        there, replaceable = os.path.lexists(place), place.is_file()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise _cannot_write(path, error) from error
-    if there and not replaceable:
-        raise FormatError(f"{given} is no regular file, and is not replaced")
-    if there and not overwrite:
-        raise FormatError(f"{given} is there already; overwrite=True (--overwrite) replaces it")
-    if not place.parent.is_dir():
-        raise FormatError(f"{given}: there is no folder {place.parent}")
-    return place
+    _kind_of(arguments.path(path))
+    return place_for_file(path, overwrite=overwrite)
 
 
 def _kind_of(path: Path) -> str:
@@ -184,10 +159,6 @@ def _first_outside(values: Array, count: int) -> int:
     """Return the position of the first value outside 0..count-1, or -1."""
     outside = np.flatnonzero((values < 0) | (values >= count))
     return int(outside[0]) if len(outside) else -1
-
-
-def _cannot_write(path: Any, error: Exception) -> FormatError:
-    return FormatError(f"{path}: cannot write there: {getattr(error, 'strerror', None) or error}")
 
 
 # -- NumPy's files ------------------------------------------------------------------------------------------

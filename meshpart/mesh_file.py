@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from meshpart import arguments
 from meshpart.beside import write_beside
 from meshpart.errors import FormatError, MissingDependencyError, warn
 from meshpart.fitting import MeshFile, fit_mesh, refuse_mesh
 from meshpart.formats import FORMATS, OTHER_NAMES, Format, find_format
 from meshpart.losses import DROPPED
 from meshpart.mesh import Mesh, MeshLike, as_mesh
+from meshpart.one_file import cannot_write, place_for_file
 from meshpart.writing import Write, writer
 
 BESIDE = ".npz"
@@ -146,20 +146,9 @@ def save(file: MeshFile, target: Path, beside: Path, write: Write) -> bool:
 
 def _place(path: Any, overwrite: bool) -> Path:
     """Return where the file will be; refuse what cannot be written, or must not be replaced."""
-    given = arguments.path(path)
-    try:
-        place = given.resolve()
-        there, replaceable = os.path.lexists(place), place.is_file()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise _cannot_write(path, error) from error
-    if there and not replaceable:
-        raise FormatError(f"{given} is no regular file, and is not replaced")
-    if there and not overwrite:
-        raise FormatError(f"{given} is there already; overwrite=True (--overwrite) replaces it")
-    if not place.parent.is_dir():
-        raise FormatError(f"{given}: there is no folder {place.parent}")
+    place = place_for_file(path, overwrite=overwrite)
     if place.suffix.lower() in OF_WRITERS:
-        raise FormatError(f"{given}: a mesh file cannot end in {place.suffix}, as files beside mesh files do")
+        raise FormatError(f"{path}: a mesh file cannot end in {place.suffix}, as files beside mesh files do")
     return place
 
 
@@ -187,7 +176,7 @@ def _folder_beside(place: Path) -> Iterator[Path]:
     try:
         folder = Path(tempfile.mkdtemp(prefix=".meshpart-", suffix=".tmp", dir=place.parent))
     except OSError as error:
-        raise _cannot_write(place, error) from error
+        raise cannot_write(place, error) from error
     try:
         yield folder
     finally:
@@ -207,11 +196,7 @@ def _move(folder: Path, place: Path, overwrite: bool) -> None:
         for file in files:
             file.replace(place.with_name(file.name))
     except OSError as error:
-        raise _cannot_write(place, error) from error
-
-
-def _cannot_write(path: Any, error: Exception) -> FormatError:
-    return FormatError(f"{path}: cannot write there: {getattr(error, 'strerror', None) or error}")
+        raise cannot_write(place, error) from error
 
 
 # -- what is neither data nor sets --------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""The labels that parts hold: sub-meshes, or written ones."""
+"""The labels that files of parts hold."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +13,9 @@ from meshpart.arrays import Ids, Labels
 from meshpart.errors import ArgumentError, FormatError
 from meshpart.manifest import Manifest, read_manifest
 from meshpart.mesh import Mesh
-from meshpart.read_back import STORE, PartFiles, check_all_written, holds_mesh_files
-from meshpart.submesh import SubMesh, run_of
+from meshpart.read_back import PartFiles, check_all_written, holds_mesh_files
+from meshpart.store import STORE, open_parts
+from meshpart.submesh import run_of
 
 
 class PartLabels(NamedTuple):
@@ -24,14 +25,6 @@ class PartLabels(NamedTuple):
     nparts: int
     asked: dict[str, Any]  # the balance that was asked for, as `partition` took it: what is not in here was not given
     lost: list[str]  # what was asked for by an array, which the files do not have
-
-
-def labels_of_parts(parts: Iterable[SubMesh], n_cells: int) -> Labels:
-    """Return the labels that all parts of a mesh were built along: int32, (n_cells,)."""
-    labels = np.zeros(n_cells, np.int32)
-    for part in parts:
-        labels[part.cells.global_ids[: part.cells.n_owned]] = part.part
-    return labels
 
 
 def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> PartLabels:
@@ -55,11 +48,23 @@ def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> PartLabels:
     told = manifest.content
     if told["n_cells"] != mesh.n_cells:
         raise ArgumentError(f"{path}: the parts are of {told['n_cells']} cells, the mesh has {mesh.n_cells}")
+    labels = owners_of_cells(manifest)
+    if told["run"] != run_of(mesh, labels, manifest.nparts, told["ghost_layers"]):
+        raise ArgumentError(f"{path}: the parts were made from another mesh: as many cells, but not the same")
+    given = {name: told.get(name) for name in ("weights", "edge_weights", "imbalance", "keep_together")}
+    lost = [name for name, value in given.items() if value == "array"]
+    asked = {name: value for name, value in given.items() if value is not None and name not in lost}
+    return PartLabels(labels, manifest.nparts, asked, lost)
+
+
+def owners_of_cells(manifest: Manifest) -> Labels:
+    """Return the part that owns each cell of the mesh, as the files of all parts tell it."""
     check_all_written(manifest)
-    labels = np.full(mesh.n_cells, -1, np.int32)
+    n_cells, path = manifest.content["n_cells"], manifest.path
+    labels = np.full(n_cells, -1, np.int32)
     for part, file, cells in _owned_cells(manifest):
-        if len(cells) and not 0 <= cells.min() <= cells.max() < mesh.n_cells:
-            raise FormatError(f"{file} has a cell outside 0..{mesh.n_cells - 1}")
+        if len(cells) and not 0 <= cells.min() <= cells.max() < n_cells:
+            raise FormatError(f"{file} has a cell outside 0..{n_cells - 1}")
         taken = cells[labels[cells] >= 0]
         if len(taken):
             raise FormatError(f"{path}: cell {taken[0]} is owned by parts {labels[taken[0]]} and {part}")
@@ -67,12 +72,7 @@ def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> PartLabels:
     unowned = np.flatnonzero(labels < 0)
     if len(unowned):
         raise FormatError(f"{path}: no part owns {len(unowned)} of the cells, the first is cell {unowned[0]}")
-    if told["run"] != run_of(mesh, labels, manifest.nparts, told["ghost_layers"]):
-        raise ArgumentError(f"{path}: the parts were made from another mesh: as many cells, but not the same")
-    given = {name: told.get(name) for name in ("weights", "edge_weights", "imbalance", "keep_together")}
-    lost = [name for name, value in given.items() if value == "array"]
-    asked = {name: value for name, value in given.items() if value is not None and name not in lost}
-    return PartLabels(labels, manifest.nparts, asked, lost)
+    return labels
 
 
 def _owned_cells(manifest: Manifest) -> Iterator[tuple[int, Path, Ids]]:
@@ -84,8 +84,6 @@ def _owned_cells(manifest: Manifest) -> Iterator[tuple[int, Path, Ids]]:
         return
     if manifest.format != STORE:
         raise FormatError(f"{manifest.path}: labels cannot be read back from parts in the format {manifest.format!r}")
-    from meshpart.store import open_parts
-
     store = open_parts(manifest.path)
     for part in manifest.parts:
         cells = store.load(part).cells

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
-import secrets
-import shutil
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.errors import ArgumentError, FormatError
+from meshpart.errors import ArgumentError
 from meshpart.mesh import MeshLike, as_mesh
+from meshpart.one_file import complete_file, place_for_file
 from meshpart.plotting.content import Content, of_ghosts, of_mesh, of_parts
 from meshpart.plotting.scene import scene_of
 from meshpart.submesh import SubMesh
@@ -91,13 +89,13 @@ def plot(
     ...     [file.name for file in pathlib.Path(folder).iterdir()]
     ['two.png']
     """
-    place = check_picture(path, overwrite=arguments.flag("overwrite", overwrite))
+    check_picture(path, overwrite=arguments.flag("overwrite", overwrite))
     apart, pixels = _explode(explode), _size(size)
     if edges is not None:
         arguments.flag("edges", edges)
     content = _content(what, labels, ghosts_of, ghost_layers)
     figure = _drawn(content, apart, edges, pixels)
-    _write(figure, place, path, overwrite=overwrite)
+    _write(figure, path, overwrite=overwrite)
 
 
 def _content(what: Any, labels: Any, ghosts_of: Any, ghost_layers: Any) -> Content:
@@ -160,38 +158,13 @@ def check_picture(path: Any, *, overwrite: bool) -> Path:
     given = arguments.path(path)
     if given.suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"{given}: pictures are {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-    try:
-        place = given.resolve()
-        there, replaceable = os.path.lexists(place), place.is_file()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise _cannot_write(given, error) from error
-    if there and not replaceable:
-        raise FormatError(f"{given} is no regular file, and is not replaced")
-    if there and not overwrite:
-        raise FormatError(f"{given} is there already; overwrite=True (--overwrite) replaces it")
-    if not place.parent.is_dir():
-        raise FormatError(f"{given}: there is no folder {place.parent}")
-    return place
+    return place_for_file(path, overwrite=overwrite)
 
 
-def _write(figure: Figure, place: Path, path: Any, *, overwrite: bool) -> None:
+def _write(figure: Figure, path: Any, *, overwrite: bool) -> None:
     """Write a figure to its file, which is there when it is complete."""
-    unfinished = place.with_name(f".meshpart-{secrets.token_hex(8)}{place.suffix.lower()}")
-    dated = {".pdf": "CreationDate", ".svg": "Date"}.get(unfinished.suffix)
-    try:
+    with complete_file(path, overwrite=overwrite) as unfinished:
+        dated = {".pdf": "CreationDate", ".svg": "Date"}.get(unfinished.suffix)
         figure.savefig(
             unfinished, dpi=figure.dpi, bbox_inches=figure.bbox_inches, metadata={dated: None} if dated else None
         )
-        if place.exists():
-            shutil.copymode(place, unfinished)
-        check_picture(path, overwrite=overwrite)
-        unfinished.replace(place)
-    except OSError as error:
-        raise error if isinstance(error, FormatError) else _cannot_write(path, error) from error
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-
-
-def _cannot_write(path: Any, error: Exception) -> FormatError:
-    return FormatError(f"{path}: cannot write there: {getattr(error, 'strerror', None) or error}")

@@ -18,7 +18,6 @@ from meshpart.meshio_bridge import patched_meshio
 from meshpart.quiet import in_one_line
 from meshpart.vtu_version import in_known_version
 
-STORE = "store"
 PVTU = "pvtu"  # the format whose pieces are .vtu files
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from meshes import (
-    DRAWN,
     QUARTERS,
     cubes,
     in_turn,
@@ -28,7 +27,7 @@ from part_folders import part_file
 
 from meshpart import ArgumentError, FormatError, Mesh, MeshpartWarning, partition, split, write_parts
 from meshpart.formats import FORMATS
-from meshpart.part_labels import labels_of_parts, read_part_labels
+from meshpart.part_labels import read_part_labels
 
 
 def written(
@@ -55,13 +54,6 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 # -- what comes back ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mesh", DRAWN, ids=repr)
-def test_parts_know_the_labels_that_they_were_built_along(mesh: Mesh) -> None:
-    labels = in_turn(mesh)
-    back = labels_of_parts(split(mesh, labels, 4), mesh.n_cells)
-    assert (back.dtype, back.tolist()) == (np.int32, labels.tolist())
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -65,7 +65,6 @@ def test_the_command_takes_the_labels_of_written_parts(run, tmp_path):
 
 
 def test_the_command_draws_a_store_of_parts(run, tmp_path):
-    pytest.importorskip("meshpart.store")
     parts = split(read(tmp_path / "mesh.vtu"), np.arange(12) // 4, ghost_layers=1)
     write_parts(parts, tmp_path / "out")
     done = run("plot", "out", "-o", "picture.png", "--ghosts-of", 1)

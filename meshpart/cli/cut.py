@@ -23,6 +23,7 @@ from meshpart.errors import ArgumentError
 from meshpart.io import read
 from meshpart.labels import as_labels, place_for_labels, read_labels, write_labels
 from meshpart.local_graph import ADJACENCIES
+from meshpart.manifest import is_place_of_parts
 from meshpart.mesh import Mesh
 from meshpart.methods import choose
 from meshpart.part_labels import PartLabels, read_part_labels
@@ -205,7 +206,7 @@ def read_mesh(path: str) -> Mesh:
 def read_labels_or_parts(path: str, mesh: Mesh) -> tuple[Labels, PartLabels | None]:
     """Read labels from a file or from parts, and of the latter what else they tell."""
     with step(f"reading {path}"):
-        if not (Path(path).is_dir() or path.lower().endswith(".pvtu")):
+        if not is_place_of_parts(path):
             return read_labels(path), None
         found = read_part_labels(path, mesh)
         return found.labels, found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,9 +10,12 @@ import numpy as np
 
 from meshpart.cli.cut import read_labels_or_parts, read_mesh
 from meshpart.cli.terminal import show, step
-from meshpart.errors import ArgumentError, FormatError
+from meshpart.errors import ArgumentError
+from meshpart.manifest import is_place_of_parts, read_manifest
+from meshpart.part_labels import owners_of_cells
 from meshpart.plot import check_picture, plot
-from meshpart.submesh import SubMesh
+from meshpart.rejoin import merge_files
+from meshpart.store import STORE, open_parts
 
 
 @click.command("plot")
@@ -37,32 +39,32 @@ from meshpart.submesh import SubMesh
 def plot_command(path: str, output: str, labels_path: str | None, overwrite: bool, **how: Any) -> None:
     """Draw MESH, or a folder of PARTS, each part in a colour of its own."""
     check_picture(output, overwrite=overwrite)
-    if Path(path).is_dir() or Path(path).suffix.lower() == ".pvtu":
+    what: Any
+    if is_place_of_parts(path):
         if labels_path is not None:
             raise ArgumentError(f"--labels is for a mesh, and {path} has parts")
-        what: Any = _parts(path)
-        told = f"{len(what)} parts"
+        what, count, given = _parts(path)
+        how |= given
+        told = f"{count} parts"
     else:
         what = read_mesh(path)
         told = f"{what.n_cells} cells"
         if labels_path is not None:
-            labels = read_labels_or_parts(labels_path, what)[0]
-            how["labels"] = labels
-            told += f" in {len(np.unique(labels))} parts"
+            how["labels"] = read_labels_or_parts(labels_path, what)[0]
+            told += f" in {len(np.unique(how['labels']))} parts"
     with step("drawing"):
         plot(what, output, overwrite=overwrite, **how)
     show({}, [f"{told}, drawn to {output}"], as_json=False)
 
 
-def _parts(path: str) -> list[SubMesh]:
-    """Return the parts in a folder that has all of each."""
-    from meshpart.store import open_parts
-
+def _parts(path: str) -> tuple[Any, int, dict[str, Any]]:
+    """Return what is drawn of parts, how many there are, and which labels and layers, where a mesh is drawn."""
     with step(f"reading {path}"):
-        try:
-            return list(open_parts(path))
-        except FormatError as error:
-            raise FormatError(f"{error} (parts in mesh files: meshpart plot MESH --labels {path})") from error
+        manifest = read_manifest(path)
+        if manifest.format == STORE:
+            return list(open_parts(path)), manifest.nparts, {}
+        labels = owners_of_cells(manifest)
+        return merge_files(path), manifest.nparts, {"labels": labels}
 
 
 def _size(text: str | None) -> tuple[int, int] | None:

@@ -15,8 +15,9 @@ from meshpart.manifest import Manifest, read_manifest
 from meshpart.merge import merge
 from meshpart.mesh import Mesh
 from meshpart.mesh_file import place_for_mesh, write
-from meshpart.read_back import STORE, check_all_written
+from meshpart.read_back import check_all_written
 from meshpart.rejoin import merge_files
+from meshpart.store import STORE, open_parts
 
 
 @click.command("merge")
@@ -66,8 +67,6 @@ def merge_command(
 
 def _merge_store(manifest: Manifest, names: Sequence[str]) -> Mesh:
     """Merge the parts of a store, with the fields that were written under some names."""
-    from meshpart.store import open_parts
-
     check_all_written(manifest)
     store = open_parts(manifest.path)
     fields: dict[str, dict[str, list[Array]]] = {"points": {}, "cells": {}}
