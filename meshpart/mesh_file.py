@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from meshpart.arrays import Array
 from meshpart.beside import write_beside
 from meshpart.errors import FormatError, MissingDependencyError, warn
 from meshpart.fitting import MeshFile, fit_mesh, refuse_mesh
@@ -210,13 +211,13 @@ def _add_the_rest(mesh: Mesh, file: MeshFile) -> None:
         for number, entry in enumerate(mesh.periodic):
             file.beside[f"periodic/{number}"] = entry.pairs
         file.note("periodic pairs of points are in the .npz file", loud=True)
-    for name, value in mesh.field_data.items():
-        if name not in file.mesh.field_data:
-            _put_beside(f"field_data/{name}", value, file)
-    for name, values in mesh.block_data.items():
-        for number, value in enumerate(values):
-            if value is not None:
-                _put_beside(f"block_data/{name}/{number}", value, file)
+    field_data = {name: value for name, value in mesh.field_data.items() if name not in file.mesh.field_data}
+    _put_beside("field_data", {name: {name: value} for name, value in field_data.items()}, file)
+    of_blocks = {
+        name: {f"{name}/{number}": value for number, value in enumerate(values) if value is not None}
+        for name, values in mesh.block_data.items()
+    }
+    _put_beside("block_data", of_blocks, file)
     types = [block.type for block in file.mesh.cells]
     if any(one == other for one, other in pairwise(types)) and file.name not in KEEP_BLOCKS:
         file.note(f"blocks of one type that follow each other are one block in {file.name} files", loud=True)
@@ -228,10 +229,22 @@ def _add_the_rest(mesh: Mesh, file: MeshFile) -> None:
         file.note("info is not written", loud=True)
 
 
-def _put_beside(name: str, value: Any, file: MeshFile) -> None:
-    array = np.asarray(value) if isinstance(value, np.ndarray | int | float | str) else np.zeros(0, object)
-    if array.dtype.kind in "biufcU":
-        file.beside[name] = array
-        file.note(f"{name} is in the .npz file", loud=True)
-    else:
-        file.note(f"{name} is not written", loud=True)
+def _put_beside(kind: str, named: Mapping[str, Mapping[str, Any]], file: MeshFile) -> None:
+    """Put beside the file what is numbers or text, and say of which names, and which of them are written nowhere."""
+    names: dict[str, list[str]] = {"in the .npz file": [], "not written": []}
+    for name, entries in named.items():
+        arrays = {key: _as_plain(value) for key, value in entries.items()}
+        kept = {f"{kind}/{key}": array for key, array in arrays.items() if array is not None}
+        file.beside.update(kept)
+        names["in the .npz file" if len(kept) == len(entries) else "not written"].append(repr(name))
+    for where, found in names.items():
+        if found:
+            file.note(f"{kind} {', '.join(found)} {'is' if len(found) == 1 else 'are'} {where}", loud=True)
+
+
+def _as_plain(value: Any) -> Array | None:
+    """Return numbers or text as an array, and None for anything else."""
+    if not isinstance(value, np.ndarray | int | float | str):
+        return None
+    array = np.asarray(value)
+    return array if array.dtype.kind in "biufcU" else None

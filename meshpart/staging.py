@@ -22,6 +22,11 @@ from typing import Any
 from meshpart import arguments
 from meshpart.errors import FormatError
 
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
+
 MANIFEST = "manifest.json"
 WHAT = "meshpart parts"  # by this a manifest is known
 FIELDS = "fields"  # the folder, among the files of a set, of what was added to the parts
@@ -292,11 +297,11 @@ def _remove_abandoned(place: Place) -> None:
 
 def _lock(folder: Path) -> int | None:
     """Lock a folder and return what keeps it locked until it is closed; None where that cannot be."""
+    if fcntl is None:
+        return None
     try:
-        import fcntl
-
         descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-    except (ImportError, OSError):
+    except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
