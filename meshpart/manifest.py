@@ -78,9 +78,14 @@ class Manifest:
         """Return the file of a part."""
         return self.folder / file_name(part, self.content["suffix"])
 
-    def row(self, part: int) -> dict[str, Any]:
-        """Return what the table says of a part that was written."""
-        place = self.parts.index(part)
+    def row(self, part: int) -> dict[str, Any] | None:
+        """Return what the table says of a part; None if it was not written."""
+        numbers = self.parts
+        place = part  # where it is if all parts were written in order
+        if part >= len(numbers) or numbers[part] != part:
+            if part not in numbers:
+                return None
+            place = numbers.index(part)
         return {name: column[place] for name, column in self.content["parts"].items()}
 
 

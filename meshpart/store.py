@@ -224,12 +224,11 @@ class PartStore:
     def _row(self, part: int) -> tuple[int, dict[str, Any]]:
         """Return the number of a part, and what the manifest's table says of it."""
         number = arguments.integer("part", part, low=0, high=len(self) - 1)
-        if number not in self._opened.parts:
-            there = self._opened.parts
-            raise ArgumentError(
-                f"{self._opened.path} was written without part {number}: {listed(there, len(there))} there"
-            )
-        return number, self._opened.row(number)
+        row = self._opened.row(number)
+        if row is None:
+            there = listed(self._opened.parts, len(self._opened.parts))
+            raise ArgumentError(f"{self._opened.path} was written without part {number}: {there} there")
+        return number, row
 
     def _require_ours(self, file: Path, number: int, run: str, part: int, nparts: int) -> None:
         if (run, nparts) != (self.run, len(self)):

@@ -35,27 +35,39 @@ def visible(text: str) -> str:
 
 @contextmanager
 def step(text: str) -> Iterator[None]:
-    """Show on a terminal that something is going on."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text):
+    """Show on a terminal that something is going on, and for how long."""
+    with _progress(text, None):
         yield
 
 
 @contextmanager
 def bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far something is; yields what to call with the number done."""
+    with _progress(text, total) as advance:
+        yield advance
+
+
+@contextmanager
+def _progress(text: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show a bar, one that pulses where no total is known, until the block ends."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(text, total=total)
+    columns = [TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()]
+    if total is not None:
+        columns += [TaskProgressColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(visible(text), total=total)
         yield lambda done: progress.update(task, completed=done)
 
 
