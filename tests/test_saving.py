@@ -68,6 +68,10 @@ def test_the_manifest_says_how_the_parts_were_made_and_what_is_in_them(tmp_path:
         "block_data": {},
         "periodic": [],
         "info": None,
+        "arrays": {
+            "points": {"name": "points", "dtypes": ["float64"], "shapes": [[2]]},
+            **{kind: {} for kind in ("point_data", "cell_data", "field_data", "block_data")},
+        },
         "notes": ["points have 2 coordinates and are written with 3, the last 0"],
         "quality": found.to_dict(),
         "folder": part_file(tmp_path / "parts", 0).parent.name,
