@@ -29,6 +29,7 @@ except ImportError:  # on Windows
 
 MANIFEST = "manifest.json"
 WHAT = "meshpart parts"  # by this a manifest is known
+UNFINISHED = "unfinished"  # a file that a folder has until its files are valid
 FIELDS = "fields"  # the folder, among the files of a set, of what was added to the parts
 SECONDS_TO_LOCK = 60  # in which who makes a folder has locked it
 
@@ -97,23 +98,28 @@ class Draft:
     def commit(self, index: bytes) -> None:
         """Make the files valid, and remove those that are stale then."""
         new = self.folder / f"{self.place.index.name}.new"
+        lock = None
         try:
             with new.open("wb") as file:
                 file.write(index)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise FormatError(f"{self.place.index} cannot be written: {error.strerror}") from error
-        _refuse_to_replace(self.place, overwrite=self.overwrite)
-        stale = committed_folder(self.place.index) if self.place.index.exists() else None
-        try:
+            lock = _lock(self.place.parent, wait=True)  # of two who commit, the later one sees what the earlier one did
+            _refuse_to_replace(self.place, overwrite=self.overwrite)
+            stale = committed_folder(self.place.index) if self.place.index.exists() else None
             if self.overwrite:
                 new.replace(self.place.index)
             else:
                 _put_where_nothing_is(new, self.place.index)
+            (self.folder / UNFINISHED).unlink()
+        except FormatError:
+            raise
         except OSError as error:
             raise FormatError(f"{self.place.index} cannot be written: {error.strerror}") from error
-        if stale is not None:
+        finally:
+            if lock is not None:
+                os.close(lock)
+        if stale is not None and self.place.is_run_folder(stale.name):  # not that of an index that was copied
             _remove_parts(stale)
 
 
@@ -144,6 +150,7 @@ def draft(path: str | os.PathLike[str], run: str, *, overwrite: bool) -> Iterato
             if is_new:
                 place.parent.mkdir()
             folder.mkdir()
+            (folder / UNFINISHED).touch()
         except OSError as error:
             raise FormatError(f"{place.path}: cannot write there: {error.strerror}") from error
         lock = _lock(folder)
@@ -278,7 +285,7 @@ def _remove_parts(folder: Path) -> None:
         for entry in folder.iterdir():
             if entry.name == FIELDS:
                 shutil.rmtree(entry, ignore_errors=True)
-            elif entry.name == MANIFEST or re.match(r"part-[0-9]+\.", entry.name):
+            elif entry.name == MANIFEST or re.match(r"part-[0-9]{5,}\.", entry.name):
                 entry.unlink()
         folder.rmdir()
 
@@ -287,7 +294,8 @@ def _remove_abandoned(place: Place) -> None:
     """Remove the folders that processes which are gone were filling: a process locks its folder while it lives."""
     with suppress(OSError):
         for entry in place.parent.iterdir():
-            if place.is_run_folder(entry.name) and time.time() - entry.lstat().st_mtime > SECONDS_TO_LOCK:
+            is_new = time.time() - entry.lstat().st_mtime <= SECONDS_TO_LOCK
+            if place.is_run_folder(entry.name) and not is_new and (entry / UNFINISHED).exists():
                 lock = _lock(entry)
                 if lock is not None:
                     if not _is_committed(place.index, entry):  # asked now: who commits holds the lock
@@ -295,7 +303,7 @@ def _remove_abandoned(place: Place) -> None:
                     os.close(lock)
 
 
-def _lock(folder: Path) -> int | None:
+def _lock(folder: Path, *, wait: bool = False) -> int | None:
     """Lock a folder and return what keeps it locked until it is closed; None where that cannot be."""
     if fcntl is None:
         return None
@@ -304,7 +312,7 @@ def _lock(folder: Path) -> int | None:
     except OSError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         os.close(descriptor)
         return None
