@@ -17,12 +17,13 @@ import numpy.typing as npt
 from meshpart.errors import ArgumentError
 
 LARGEST_INT32 = 2**31 - 1
+LONGEST = 200  # characters of a value in a message
 
 
 def integer(name: str, value: object, *, low: int, high: int | None = LARGEST_INT32) -> int:
     """Return `value` as int; refuse what is no integer (True and 2.0 too) or outside [low, high]."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ArgumentError(f"{name} must be an integer, got {value!r}")
+        raise ArgumentError(f"{name} must be an integer, got {shown(value)}")
     number = int(value)
     if high is None and number < low:
         raise ArgumentError(f"{name} must be at least {low}, got {shown(number)}")
@@ -32,11 +33,12 @@ def integer(name: str, value: object, *, low: int, high: int | None = LARGEST_IN
 
 
 def shown(value: object) -> str:
-    """Return the repr of a value; Python refuses that of integers with thousands of digits."""
+    """Return the repr of a value, cut where it is long; Python refuses that of integers with thousands of digits."""
     try:
-        return repr(value)
+        text = repr(value)
     except ValueError:
         return "an integer of thousands of digits"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def flag(name: str, value: object) -> bool:

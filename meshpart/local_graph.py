@@ -21,6 +21,7 @@ from meshpart.submesh import IndexMap, SubMesh
 # The graphs of a part: by the entity that they join, how, and in the first place the one whose edges have ids.
 ADJACENCIES = {"points": ("edge", "cell"), "cells": ("facet", "point")}
 Graphs = str | Iterable[str | tuple[str, int]]  # which graphs of a part to store: entities, with steps or without
+StoredGraph = tuple[str, int | None]  # one of them
 NO_IDS = frozen(np.zeros(0, np.int64))
 
 
@@ -151,18 +152,18 @@ def graph_name(entity: str, adjacency: str, steps: int) -> str:
     return f"{entity} {adjacency} {steps}"
 
 
-def with_local_graphs(part: SubMesh, graphs: Graphs) -> SubMesh:
+def with_local_graphs(part: SubMesh, graphs: Iterable[StoredGraph]) -> SubMesh:
     """Return a part that has graphs stored, so that `local_graph` need not build them."""
     stored = dict(part.graphs)
-    for entity, steps in as_stored(graphs):
+    for entity, steps in graphs:
         graph = local_graph(part, entity, steps if steps is not None else part.ghost_layers, threads=1)
         stored[graph_name(entity, ADJACENCIES[entity][0], graph.steps)] = graph
     return replace(part, graphs=MappingProxyType(stored)) if len(stored) > len(part.graphs) else part
 
 
-def as_stored(graphs: Graphs) -> list[tuple[str, int | None]]:
+def as_stored(graphs: Graphs) -> list[StoredGraph]:
     """Return which graphs to store: entities, and steps where they are given."""
-    wanted: list[tuple[str, int | None]] = []
+    wanted: list[StoredGraph] = []
     for entry in [graphs] if isinstance(graphs, str) else arguments.listed("graphs", graphs, "names"):
         entity, steps = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
         if steps is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,9 +12,10 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from meshpart.arguments import LARGEST_INT32
+from meshpart.arrays import Array
 from meshpart.errors import FormatError
-from meshpart.quality import Quality
-from meshpart.staging import FIELDS, MANIFEST, Place, committed_folder, is_pvtu, read_json
+from meshpart.staging import FIELDS, MANIFEST, Place, committed_folder, folder_named_by, is_pvtu, read_json
 from meshpart.submesh import SubMesh
 from meshpart.version import __version__
 
@@ -47,7 +48,7 @@ class Manifest:
     Parameters
     ----------
     path : Path
-        As it was given: the folder of parts, or the X.pvtu.
+        The folder of parts, or the X.pvtu, without symbolic links.
     folder : Path
         Where the part files are.
     content : mapping of str to anything
@@ -107,9 +108,16 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise FormatError(f"{place.path}: there is no such file or folder")
     if place.path.is_dir() and not place.index.exists():
         _say_what_is_there_instead(place)
-    folder = committed_folder(place.index)
-    file = place.index if place.index.name == MANIFEST else folder / MANIFEST
-    content = read_json(file)
+    if is_pvtu(place.path):
+        folder = committed_folder(place.index)
+        _refuse_missing(place, folder)
+        file = folder / MANIFEST
+        content = read_json(file)
+    else:  # read once, since another set may take its place
+        file = place.index
+        content = read_json(file)
+        folder = folder_named_by(file, content)
+        _refuse_missing(place, folder)
     if content.get("format_version") != FORMAT_VERSION:
         found = content.get("format_version")
         raise FormatError(f"{place.path} is of format version {found!r}, this meshpart reads version {FORMAT_VERSION}")
@@ -118,24 +126,30 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     return Manifest(place.path, folder, content)
 
 
+def _refuse_missing(place: Place, folder: Path) -> None:
+    if not folder.is_dir():
+        raise FormatError(f"{place.path}: its part files are not there, which lay beside it in {folder.name}")
+
+
 def is_place_of_parts(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder, or a .pvtu that `write_parts` wrote, rather than a mesh file."""
     place = Place.of(path)
     if not is_pvtu(place.path):
         return place.path.is_dir()
     try:
-        return committed_folder(place.index).is_dir()
+        committed_folder(place.index)
     except FormatError:
         return False
+    return True
 
 
 def fields_of(manifest: Manifest) -> tuple[str, ...]:
     """Return the names under which fields were added to parts, in alphabetical order."""
     try:
-        folders = list((manifest.folder / FIELDS).iterdir())
+        files = list((manifest.folder / FIELDS).glob("*/part-*"))
     except OSError:
         return ()
-    return tuple(sorted(unquote(folder.name, errors="surrogatepass") for folder in folders))
+    return tuple(sorted({unquote(file.parent.name, errors="surrogatepass") for file in files}))
 
 
 def describe(part: SubMesh, file_format: str, suffix: str) -> dict[str, Any]:
@@ -172,8 +186,10 @@ def describe(part: SubMesh, file_format: str, suffix: str) -> dict[str, Any]:
         "n_points": part.points.n_global,
         "block_starts": part.block_starts.tolist(),
         "blocks": [{"type": block.type, "tags": list(block.tags)} for block in mesh.blocks],
-        "point_sets": sorted(mesh.point_sets),
-        "cell_sets": sorted(mesh.cell_sets),
+        "point_data": {name: _kind_of([values]) for name, values in mesh.point_data.items()},
+        "cell_data": {name: _kind_of(arrays) for name, arrays in mesh.cell_data.items()},
+        "point_sets": list(mesh.point_sets),
+        "cell_sets": list(mesh.cell_sets),
         "field_data": plain(mesh.field_data),
         "block_data": plain(mesh.block_data),
         "periodic": [
@@ -195,11 +211,6 @@ def describe_part(part: SubMesh, file: Path) -> dict[str, Any]:
     }
 
 
-def describe_quality(quality: Quality | None) -> dict[str, Any] | None:
-    """Return what the manifest says of the quality, if that is known; that of each part is in the table."""
-    return None if quality is None else plain(quality.to_dict())
-
-
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: arrays as lists, and what JSON does not know as its text."""
     try:
@@ -218,6 +229,11 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
+def _kind_of(blocks: Sequence[Array]) -> str:
+    """Return the dtype and the shape after the first axis of data: "float64 x 3"."""
+    return " ".join([str(blocks[0].dtype), *(f"x {n}" for n in blocks[0].shape[1:])]) if blocks else ""
+
+
 def _version(package: str) -> str | None:
     try:
         return version(package)
@@ -226,8 +242,13 @@ def _version(package: str) -> str | None:
 
 
 def _say_what_is_there_instead(place: Place) -> None:
-    if any(place.is_run_folder(entry.name) for entry in place.path.iterdir()):
+    """Raise FormatError if a folder without a manifest has something that tells more than that."""
+    entries = sorted(place.path.iterdir())
+    if any(place.is_run_folder(entry.name) for entry in entries):
         raise FormatError(f"{place.path} has no {MANIFEST}: its parts were not written to the end, or still are")
+    inside = [entry.name for entry in entries if is_place_of_parts(entry) and Place.of(entry).index.exists()]
+    if inside:
+        raise FormatError(f"{place.path} is no folder of parts, but holds some, give one of them: {', '.join(inside)}")
 
 
 def _is_whole(content: Mapping[str, Any]) -> bool:
@@ -237,8 +258,12 @@ def _is_whole(content: Mapping[str, Any]) -> bool:
     if "/" in content["suffix"] or "\\" in content["suffix"]:
         return False
     columns = [content["parts"].get(name) for name in COLUMNS]
-    lengths = {len(column) for column in content["parts"].values() if isinstance(column, list)}
-    if len(lengths) != 1 or not all(_are_numbers(column) for column in (*columns, content["block_starts"])):
+    lengths = {len(column) if isinstance(column, list) else -1 for column in content["parts"].values()}
+    if (
+        len(lengths) != 1
+        or not 0 < content["nparts"] <= LARGEST_INT32
+        or not all(_are_numbers(column) for column in (*columns, content["block_starts"]))
+    ):
         return False
     numbers = columns[0]
     return len(set(numbers)) == len(numbers) and all(number < content["nparts"] for number in numbers)

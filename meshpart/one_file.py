@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +14,9 @@ from typing import Any
 
 from meshpart import arguments
 from meshpart.errors import FormatError
+
+UNFINISHED = re.compile(r"\.meshpart-[0-9a-f]{16}\.[a-z]+")  # the name of a file that is being written
+SECONDS_TO_WRITE = 3600  # after which a file that nobody writes to is abandoned
 
 
 def place_for_file(path: Any, *, overwrite: bool) -> Path:
@@ -49,12 +54,37 @@ def complete_file(path: Any, *, overwrite: bool) -> Iterator[Path]:
         if place.exists():
             shutil.copymode(place, unfinished)
         place_for_file(path, overwrite=overwrite)
-        unfinished.replace(place)
+        if overwrite:
+            unfinished.replace(place)
+        else:
+            put_where_nothing_is(unfinished, place)
+    except FormatError:
+        raise
     except OSError as error:
-        raise error if isinstance(error, FormatError) else cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def put_where_nothing_is(file: Path, place: Path) -> None:
+    """Move a file; fail if something has come to be there meanwhile, where the file system can tell."""
+    try:
+        os.link(file, place)
+    except FileExistsError as error:
+        raise FormatError(f"{place} has come to be there meanwhile, and is not replaced") from error
+    except OSError:  # no hard links
+        file.replace(place)
+    else:
+        file.unlink()
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the hidden files that processes which are gone were writing: such as nobody has written to for long."""
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            if UNFINISHED.fullmatch(entry.name) and time.time() - entry.lstat().st_mtime > SECONDS_TO_WRITE:
+                entry.unlink()
 
 
 def cannot_write(path: Any, error: Exception) -> FormatError:

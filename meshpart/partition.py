@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
 from meshpart.again import Cut
 from meshpart.arrays import Labels
-from meshpart.batches import one_after_another
-from meshpart.build import build_submeshes
+from meshpart.cutting import Plan, labels_by_method, labels_given
 from meshpart.errors import ArgumentError
-from meshpart.labels import as_labels
-from meshpart.local_graph import GraphRows, as_graphs
 from meshpart.mesh import Mesh, MeshLike
 from meshpart.methods import Method
 from meshpart.solve import solve
-from meshpart.submesh import Provenance, SubMesh
-from meshpart.units import as_names
-from meshpart.version import __version__
+from meshpart.submesh import SubMesh
 
 Names = str | Sequence[str]
 
@@ -184,7 +176,7 @@ def partition(
     """
     plan = Plan.of(mesh, ghost_layers, graphs, threads)
     chosen = arguments.chosen_parts(only, arguments.integer("nparts", nparts, low=1))
-    labels, made = solved(
+    labels, made = labels_by_method(
         plan.cut.mesh,
         nparts,
         method=method,
@@ -248,7 +240,7 @@ def iter_partition(
     [1, 1]
     """
     plan = Plan.of(mesh, ghost_layers, graphs, threads)
-    labels, made = solved(
+    labels, made = labels_by_method(
         plan.cut.mesh,
         nparts,
         method=method,
@@ -298,7 +290,7 @@ def split(
         If the labels do not fit the mesh or are outside 0..nparts-1.
     """
     plan = Plan.of(mesh, ghost_layers, graphs, threads)
-    given, made = given_labels(plan.cut.mesh, labels, nparts)
+    given, made = labels_given(plan.cut.mesh, labels, nparts)
     return plan.built(given, arguments.chosen_parts(only, made.nparts), made)
 
 
@@ -329,85 +321,4 @@ def iter_split(
         As `split` does, before the first part is asked for.
     """
     plan = Plan.of(mesh, ghost_layers, graphs, threads)
-    return plan.each(*given_labels(plan.cut.mesh, labels, nparts))
-
-
-def solved(mesh: Mesh, nparts: int, *, repair: bool, **how: Any) -> tuple[Labels, Provenance]:
-    """Return labels, and what is to be said of how they came about."""
-    found = solve(mesh, nparts, repaired=repair, **how)
-    made = Provenance(
-        found.method,
-        int(nparts),
-        __version__,
-        mode=found.mode,
-        imbalance=float(how["imbalance"]),
-        seed=int(how["seed"]),
-        weights=_asgiven_labels(how["weights"]),
-        edge_weights=_asgiven_labels(how["edge_weights"]),
-        keep_together=_asgiven_labels(how["keep_together"]),
-        repair=found.repair,
-        mesh=mesh.fingerprint,
-    )
-    return found.labels, made
-
-
-def given_labels(mesh: Mesh, labels: npt.ArrayLike, nparts: int | None) -> tuple[Labels, Provenance]:
-    """Return labels from anywhere, checked, and what is to be said of how they came about."""
-    given, nparts = as_labels(labels, mesh.n_cells, nparts)
-    return given, Provenance("labels", nparts, __version__, mesh=mesh.fingerprint)
-
-
-def _asgiven_labels(value: Any) -> Any:
-    """Return what a provenance keeps of an argument: names and numbers, and of an array that it was one."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): float(number) for name, number in value.items()}
-    names = None if isinstance(value, np.ndarray) else as_names(value)
-    return "array" if names is None else names
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is cut, and what its parts are to have."""
-
-    cut: Cut
-    ghost_layers: int
-    graphs: tuple[str, ...]
-    threads: int
-
-    @classmethod
-    def of(cls, mesh: Any, ghost_layers: Any, graphs: Any, threads: Any) -> Plan:
-        """Return the plan that arguments of `partition` ask for."""
-        cut = Cut.of(mesh)
-        layers = arguments.integer("ghost_layers", ghost_layers, low=0, high=None)
-        wanted = as_graphs(graphs)
-        if wanted and cut.origin is not None:
-            raise ArgumentError(f"graphs must be left out where a part is cut again, got {graphs!r}")
-        return cls(cut, layers, wanted, arguments.threads(threads))
-
-    def built(self, labels: Labels, chosen: Labels, made: Provenance) -> list[SubMesh]:
-        """Return the chosen parts in their order, each built once."""
-        parts, places = np.unique(chosen, return_inverse=True)
-        built = self._builder(labels, made)(parts)
-        return [built[place] for place in places.tolist()]
-
-    def each(self, labels: Labels, made: Provenance) -> Iterator[SubMesh]:
-        """Yield all parts, a few of which are built at a time."""
-        return one_after_another(self._builder(labels, made), labels, made.nparts)
-
-    def _builder(self, labels: Labels, made: Provenance) -> Callable[[Labels], list[SubMesh]]:
-        """Return what builds parts, given their numbers, which ascend."""
-        mesh = self.cut.mesh
-        rows = GraphRows(mesh, self.graphs, self.threads) if self.graphs else None
-
-        def build(parts: Labels) -> list[SubMesh]:
-            def with_layers(layers: int) -> list[SubMesh]:
-                return build_submeshes(mesh, labels, parts, layers, made, self.threads)
-
-            built = with_layers(self.ghost_layers)
-            if rows is not None:
-                built = rows.kept_by(built, lambda: with_layers(1))
-            return self.cut.in_original(built)
-
-        return build
+    return plan.each(*labels_given(plan.cut.mesh, labels, nparts))

@@ -67,6 +67,9 @@ class PieceWriter:
         """
         self.check(part)
         file = fit(part, "vtu", PIECE)
+        types = {block.type for block in file.mesh.cells}
+        if len(types) > 1 and any(type_.startswith("polyhedron") for type_ in types):
+            file.note("polyhedra beside other cells are read by VTK and meshioplusplus, and not by meshio", loud=True)
         self.notes.update(file.notes)
         self.arrays = file.arrays
         try:

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from meshpart import arguments
+from meshpart.arrays import same
 from meshpart.errors import ArgumentError, FormatError, warn
-from meshpart.local_graph import Graphs, with_local_graphs
+from meshpart.formats import FORMATS
+from meshpart.local_graph import Graphs, StoredGraph, as_stored, with_local_graphs
 from meshpart.manifest import describe, describe_part, file_name, plain
 from meshpart.mesh_files import MeshFileWriter
 from meshpart.parallel import in_threads
 from meshpart.pvtu import PieceWriter
 from meshpart.quality import Quality
-from meshpart.staging import MANIFEST, WHAT, Draft, draft, is_pvtu
+from meshpart.staging import MANIFEST, WHAT, Draft, Place, draft, is_pvtu
 from meshpart.store import STORE, StoreWriter
 from meshpart.submesh import SubMesh
 
@@ -74,18 +76,21 @@ def write_parts(
     Parameters
     ----------
     parts : iterable of SubMesh
-        Of one decomposition, each at most once. They stay as they are. Each is asked for when those before it have been
-        written, so that what `iter_partition` and `iter_split` yield need never be in memory together.
+        Of one decomposition, all or some of it, each at most once. They stay as they are. Each is asked for when those
+        before it have been written, so that what `iter_partition` and `iter_split` yield need never be in memory
+        together.
     path : str or path-like
         The folder, or the X.pvtu. The folder that it lies in must be there.
     format : str, optional
         "store", "pvtu", or meshio's name of a format, or a suffix: vtu, vtk, xdmf, exodus, med, msh, inp, ... By the
         path if left out: a .pvtu, or else a part store.
     overwrite : bool
-        Replace parts that are there. Other files that are there stay in any case.
+        Replace parts that are there, and the fields that were added to them, unless the new parts are of the same run.
+        Other files that are there stay in any case.
     graphs : str, or iterable of str or (str, int)
         Of a part store: which graphs to store with the parts, so that `local_graph` need not build them. "points",
-        "cells", or such a name and the number of steps, as `local_graph` takes them.
+        "cells", or such a name and the number of steps, as `local_graph` takes them; otherwise as many steps as there
+        are ghost layers, 0 for the edges that a part without layers owns.
     quality : Quality, optional
         Of the decomposition, to be in the manifest.
     threads : int
@@ -120,29 +125,26 @@ def write_parts(
     """
     workers = arguments.integer("threads", threads, low=1, high=1024)
     overwrite = arguments.flag("overwrite", overwrite)
-    writer = _writer_of(path, format)
-    if graphs and writer.format != STORE:
-        raise ArgumentError(f"graphs are kept in a part store only, the format is {writer.format}")
-    given = _checked(parts)
+    stored = as_stored(graphs)
+    if not isinstance(quality, Quality | None):
+        raise ArgumentError(f"quality must be a Quality, got {type(quality).__name__}")
+    writer = writer_for(path, format, stored)
     try:
-        if isinstance(parts, Sequence):  # all can be looked at before anything is written
-            given = iter(list(given))
-            for part in parts:
-                writer.check(part)
-        first = next(given)
-        writer.check(first)
-        described = describe(first, writer.format, writer.suffix)  # which says what JSON cannot hold
-        with draft(path, first.run, overwrite=overwrite) as drafted:
-            entries = []
+        given, described = _looked_at(_checked(parts), writer, stored, all_at_once=isinstance(parts, Sequence))
+        with draft(path, described["run"], overwrite=overwrite) as drafted:
 
             def write(part: SubMesh) -> dict[str, Any]:
-                extra = writer.write(with_local_graphs(part, graphs), drafted.folder)
+                extra = writer.write(with_local_graphs(part, stored), drafted.folder)
                 return {**describe_part(part, drafted.folder / file_name(part.part, writer.suffix)), **extra}
 
-            for entry in in_threads(write, chain([first], given), workers if writer.format == STORE else 1):
-                entries.append(entry)
-                if progress is not None:
-                    progress(len(entries))
+            entries = []
+            try:
+                for entry in in_threads(write, given, workers if writer.format == STORE else 1):
+                    entries.append(entry)
+                    if progress is not None:
+                        progress(len(entries))
+            except FormatError as error:
+                raise FormatError(f"{path}: {error}") from (error.__cause__ or error)
             _commit(drafted, writer, described, entries, quality)
     finally:
         writer.close()
@@ -150,19 +152,66 @@ def write_parts(
         warn(f"{path}: {'; '.join(loud)}")
 
 
-def _writer_of(path: Any, file_format: str | None) -> Writer:
-    """Return what writes parts in the format that was asked for, by name or by the path."""
-    given = arguments.path(path)
-    name = file_format if file_format is not None else PVTU if is_pvtu(given) else STORE
+def writer_for(path: Any, file_format: str | None, graphs: Sequence[StoredGraph] = ()) -> Writer:
+    """Return what writes parts in the format that was asked for, by name or by the path.
+
+    Raises
+    ------
+    ArgumentError, FormatError
+        If there is no such format, or the path or the graphs do not go with it.
+    """
+    place = Place.of(path).path
+    name = file_format if file_format is not None else PVTU if is_pvtu(place) else STORE
     if not isinstance(name, str):
         raise ArgumentError(f"format must be a str, got {name!r}")
     name = name.lower().removeprefix(".")
-    if (name == PVTU) != is_pvtu(given):
+    if (name == PVTU) != is_pvtu(place):
         wish = "must end in .pvtu" if name == PVTU else "must not end in .pvtu: it is a folder"
-        raise ArgumentError(f"{given}: the path of parts in the format {name} {wish}")
+        raise ArgumentError(f"{path}: the path of parts in the format {name} {wish}")
+    if graphs and name != STORE:
+        raise ArgumentError(f"graphs are kept in a part store only, the format is {name}")
+    if file_format is None and name == STORE and not place.exists():
+        _refuse_suffix_of_mesh(place)
     if name == STORE:
         return StoreWriter()
     return PieceWriter() if name == PVTU else MeshFileWriter(name)
+
+
+def _refuse_suffix_of_mesh(place: Path) -> None:
+    """Refuse a folder by the name of a mesh file, which will have been meant."""
+    for name, holds in FORMATS.items():
+        if place.suffix.lower() in holds.suffixes:
+            raise ArgumentError(
+                f"{place.name} would be a folder, a part store: leave out {place.suffix}, or say format='{name}' "
+                f"(--format {name}) for a folder of mesh files"
+            )
+
+
+def _looked_at(
+    given: Iterator[SubMesh], writer: Writer, graphs: Sequence[StoredGraph], *, all_at_once: bool
+) -> tuple[Iterator[SubMesh], dict[str, Any]]:
+    """Return parts that can be written, all of them or at least the first, and what is to be said of all alike."""
+    if all_at_once:
+        parts = list(given)
+        given = iter(parts)
+        for part in parts:
+            writer.check(part)
+    first = next(given)
+    writer.check(first)
+    if writer.format != STORE:
+        given = _with_same_field_data(given, first)
+    described = describe(first, writer.format, writer.suffix)  # which says what JSON cannot hold
+    described["graphs"] = list(with_local_graphs(first, graphs).graphs)
+    return chain([first], given), described
+
+
+def _with_same_field_data(parts: Iterator[SubMesh], first: SubMesh) -> Iterator[SubMesh]:
+    """Yield parts; refuse those whose field data is another one, since the manifest has that of all."""
+    for part in parts:
+        mine, theirs = part.mesh.field_data, first.mesh.field_data
+        if mine is not theirs and not same(mine, theirs):
+            raise ArgumentError(f"field_data is not the same in parts {first.part} and {part.part}")
+        yield part
 
 
 def _commit(
@@ -205,6 +254,7 @@ def _each_checked(parts: Iterable[Any]) -> Iterator[SubMesh]:
         if not isinstance(part, SubMesh):
             raise ArgumentError(f"parts must be a list of SubMesh, got {type(part).__name__}")
         first = first or part
+        _refuse_misfit(part)
         if part.part in numbers:
             raise ArgumentError(f"each part is written once, got part {part.part} twice")
         if part.run != first.run:
@@ -220,3 +270,14 @@ def _each_checked(parts: Iterable[Any]) -> Iterator[SubMesh]:
             there = getattr(first, what).n_global
             if count != there:
                 raise ArgumentError(f"the parts own {count} {what} together, the mesh has {there}")
+
+
+def _refuse_misfit(part: SubMesh) -> None:
+    """Raise if a part's maps do not speak of its mesh."""
+    if not 0 <= part.part < part.nparts:
+        raise ArgumentError(f"there is no part {part.part} of {part.nparts}")
+    for what, count in {"cells": part.mesh.n_cells, "points": part.mesh.n_points}.items():
+        entities = getattr(part, what)
+        if entities.n_local != count or not 0 <= entities.n_owned <= count:
+            told = f"{entities.n_owned} owned of {entities.n_local} in its map"
+            raise ArgumentError(f"part {part.part} has {count} {what} in its mesh, and {told}")

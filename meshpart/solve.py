@@ -45,11 +45,8 @@ def solve(
     repaired, allow_empty = arguments.flag("repair", repaired), arguments.flag("allow_empty", allow_empty)
     name, run = choose(method)
     units = Units.of(mesh, keep_together)
-    if nparts > max(units.count, 1) and not allow_empty:
-        raise ArgumentError(
-            f"nparts is {nparts}, more than the number of cells or groups to share out, {units.count}; "
-            "allow_empty=True (--allow-empty) leaves the highest parts empty"
-        )
+    if not allow_empty:
+        _refuse_more_than(units.count, nparts)
     problem = Problem(
         units=units,
         nparts=max(1, min(nparts, units.count)),
@@ -71,6 +68,19 @@ def solve(
         labels, done = _repaired(labels, problem, sought, name)
     _warn(labels, problem, sought, nparts)
     return Solution(units.expand(labels), name, mode if name in GRAPH_METHODS else None, done)
+
+
+def refuse_more_than_units(mesh: Mesh, nparts: int, keep_together: Any) -> None:
+    """Raise ArgumentError if there are more parts than units to share out."""
+    _refuse_more_than(Units.of(mesh, keep_together).count, nparts)
+
+
+def _refuse_more_than(count: int, nparts: int) -> None:
+    if nparts > max(count, 1):
+        raise ArgumentError(
+            f"nparts is {nparts}, more than the number of cells or groups to share out, {count}; "
+            "allow_empty=True (--allow-empty) leaves the highest parts empty"
+        )
 
 
 def _checked(labels: Any, problem: Problem) -> Labels:

@@ -13,7 +13,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 
 from meshpart import arguments
 from meshpart.errors import FormatError
+from meshpart.one_file import put_where_nothing_is
 
 try:
     import fcntl
@@ -57,6 +58,7 @@ class Place:
         given = arguments.path(path)
         try:
             place = given.resolve()
+            place.exists()  # which fails for a name that is too long
         except (OSError, ValueError, RuntimeError) as error:
             raise FormatError(f"{given}: {error}") from error
         return cls(place, place if is_pvtu(place) else place / MANIFEST)
@@ -88,11 +90,14 @@ class Draft:
     place : Place
     folder : Path
         Where the part files go.
+    run : str
+        Of the parts.
     overwrite : bool
     """
 
     place: Place
     folder: Path
+    run: str
     overwrite: bool
 
     def commit(self, index: bytes) -> None:
@@ -106,11 +111,11 @@ class Draft:
                 os.fsync(file.fileno())
             lock = _lock(self.place.parent, wait=True)  # of two who commit, the later one sees what the earlier one did
             _refuse_to_replace(self.place, overwrite=self.overwrite)
-            stale = committed_folder(self.place.index) if self.place.index.exists() else None
+            stale, stale_run = _what_is_valid(self.place.index)
             if self.overwrite:
                 new.replace(self.place.index)
             else:
-                _put_where_nothing_is(new, self.place.index)
+                put_where_nothing_is(new, self.place.index)
             (self.folder / UNFINISHED).unlink()
         except FormatError:
             raise
@@ -120,6 +125,9 @@ class Draft:
             if lock is not None:
                 os.close(lock)
         if stale is not None and self.place.is_run_folder(stale.name):  # not that of an index that was copied
+            if stale_run == self.run:
+                with suppress(OSError):  # where there are no fields
+                    (stale / FIELDS).rename(self.folder / FIELDS)
             _remove_parts(stale)
 
 
@@ -142,20 +150,19 @@ def draft(path: str | os.PathLike[str], run: str, *, overwrite: bool) -> Iterato
         If something is there that must not be replaced, or nothing can be written there.
     """
     place = check_place(path, overwrite=overwrite)
-    is_new = not place.parent.exists()
+    is_new = False
     folder = place.parent / place.new_name(run)
     lock = None
     try:
         try:
-            if is_new:
-                place.parent.mkdir()
-            folder.mkdir()
+            is_new = _make(place.parent)
+            folder.mkdir(parents=True)  # for whoever made the folder above may have left it again
             (folder / UNFINISHED).touch()
         except OSError as error:
             raise FormatError(f"{place.path}: cannot write there: {error.strerror}") from error
         lock = _lock(folder)
         _remove_abandoned(place)
-        yield Draft(place, folder, overwrite)
+        yield Draft(place, folder, run, overwrite)
     finally:
         if not _is_committed(place.index, folder):
             shutil.rmtree(folder, ignore_errors=True)
@@ -190,19 +197,27 @@ def committed_folder(index: Path) -> Path:
     FormatError
         If the file is no index of parts.
     """
-    name = _folder_of_pvtu(index) if is_pvtu(index) else read_json(index).get("folder")
-    if not isinstance(name, str) or re.fullmatch(rf"([^/\\]+-)?{RUN_FOLDER}", name) is None:
-        raise FormatError(f"{index} names no folder of part files")
-    folder = index.parent / name
-    if is_pvtu(index) and folder.is_dir():
+    if not is_pvtu(index):
+        return folder_named_by(index, read_json(index))
+    folder = _checked_folder(index, _folder_of_pvtu(index))
+    if folder.is_dir():
         read_json(folder / MANIFEST)
     return folder
+
+
+def folder_named_by(manifest: Path, content: Mapping[str, Any]) -> Path:
+    """Return the folder of the part files that the content of a manifest.json names."""
+    return _checked_folder(manifest, content.get("folder"))
 
 
 def read_json(file: Path) -> dict[str, Any]:
     """Return what a manifest says."""
     try:
+        if file.exists() and not file.is_file():
+            raise FormatError(f"{file} is no regular file")
         content = json.loads(file.read_text(encoding="utf-8"))
+    except FormatError:
+        raise
     except OSError as error:
         raise FormatError(f"{file.parent} is no folder of parts: {MANIFEST}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -217,10 +232,20 @@ def is_pvtu(path: Path) -> bool:
     return path.suffix.lower() == ".pvtu"
 
 
+def _checked_folder(index: Path, name: Any) -> Path:
+    if not isinstance(name, str) or re.fullmatch(rf"([^/\\]+-)?{RUN_FOLDER}", name) is None:
+        raise FormatError(f"{index} names no folder of part files")
+    return index.parent / name
+
+
 def _folder_of_pvtu(index: Path) -> str | None:
     """Return the folder of the first piece."""
     try:
+        if not index.is_file():
+            raise FormatError(f"{index} is no regular file")
         source = re.search(r'<Piece Source="([^"/]*)/[^"/]*"', index.read_text(encoding="utf-8"))
+    except FormatError:
+        raise
     except OSError as error:
         raise FormatError(f"{index}: {error.strerror}") from error
     except ValueError as error:
@@ -232,13 +257,13 @@ def _folder_of_pvtu(index: Path) -> str | None:
 
 
 def _refuse_to_replace(place: Place, *, overwrite: bool) -> None:
-    if not place.parent.parent.is_dir() or (is_pvtu(place.path) and not place.parent.is_dir()):
+    if not place.path.parent.is_dir():
         raise FormatError(f"{place.path}: there is no folder {place.path.parent}")
     if os.path.lexists(place.index):
         try:
             committed_folder(place.index)
         except FormatError as error:
-            raise FormatError(f"{error}, and is not replaced") from error
+            raise FormatError(f"{error}, and is not replaced (remove it to write there)") from error
         if not overwrite:
             raise FormatError(f"{place.path} is there already; overwrite=True (--overwrite) replaces its parts")
         return
@@ -257,19 +282,27 @@ def _refuse_to_replace(place: Place, *, overwrite: bool) -> None:
         )
 
 
-def _put_where_nothing_is(file: Path, place: Path) -> None:
-    """Move a file; fail if something has come to be there meanwhile, where the file system can tell."""
+def _make(folder: Path) -> bool:
+    """Make a folder, and return whether it was not there."""
     try:
-        os.link(file, place)
-    except FileExistsError as error:
-        raise FormatError(f"{place} has come to be there meanwhile, and is not replaced") from error
-    except OSError:  # no hard links
-        file.replace(place)
-    else:
-        file.unlink()
+        folder.mkdir()
+    except FileExistsError:
+        return False
+    return True
 
 
 # -- what is stale ------------------------------------------------------------------------------------------
+
+
+def _what_is_valid(index: Path) -> tuple[Path | None, str | None]:
+    """Return the folder of the valid set and its run, None if there is none."""
+    if not index.exists():
+        return None, None
+    folder = committed_folder(index)
+    try:
+        return folder, read_json(folder / MANIFEST if is_pvtu(index) else index).get("run")
+    except FormatError:  # the folder is gone
+        return folder, None
 
 
 def _is_committed(index: Path, folder: Path) -> bool:
@@ -281,6 +314,8 @@ def _is_committed(index: Path, folder: Path) -> bool:
 
 def _remove_parts(folder: Path) -> None:
     """Remove the part files in a folder, and the folder too if nothing else is in it."""
+    if folder.is_symlink():  # to files that are not ours
+        return
     with suppress(OSError):
         for entry in folder.iterdir():
             if entry.name == FIELDS:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.arrays import Array, as_array, as_mapping
+from meshpart.arrays import Array, as_array
 from meshpart.balance import Repair
 from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import ArgumentError, FormatError
@@ -23,8 +23,9 @@ from meshpart.halo import HaloPlan
 from meshpart.local_graph import LocalGraph
 from meshpart.manifest import Manifest, fields_of, file_name, read_manifest
 from meshpart.mesh import Mesh, Periodic
+from meshpart.one_file import complete_file, remove_abandoned
 from meshpart.packing import known, pack, unpack
-from meshpart.staging import FIELDS
+from meshpart.staging import FIELDS, Place, committed_folder
 from meshpart.submesh import IndexMap, Provenance, SubMesh
 from meshpart.tensors import map_tensors, write_tensors
 from meshpart.whole import listed
@@ -70,7 +71,7 @@ class PartStore:
     """The parts of a decomposition on disk. `open_parts` returns it.
 
     It holds no part and no open file: `load` maps the one file that it is asked for. So it is cheap to hand to other
-    processes, which open it again; and an iteration over a store yields its parts one after another.
+    processes, which open it again; and an iteration over a store yields the parts that are there one after another.
     """
 
     _opened: Manifest
@@ -83,7 +84,11 @@ class PartStore:
         return self._opened.nparts
 
     def __iter__(self) -> Iterator[SubMesh]:
-        return map(self.load, range(len(self)))
+        return map(self.load, self._opened.parts)
+
+    def __getitem__(self, part: int) -> SubMesh:
+        """Return a part, as `load` does."""
+        return self.load(part)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _open_again, (self._opened.path, self.run)
@@ -110,12 +115,17 @@ class PartStore:
         ArgumentError
             If there is no such part.
         FormatError
-            If its file is missing, cut short, or of another decomposition.
+            If its file is missing, cut short, or of another decomposition; if the parts have been replaced since the
+            store was opened.
         """
         number, row = self._row(part)
         file = self._opened.file(number)
-        loaded = _read(file, row["bytes"])
-        if type(loaded) is not SubMesh:
+        try:
+            loaded: SubMesh = _read(file, row["bytes"])
+        except FormatError:
+            self._require_valid()
+            raise
+        if not _is_part(loaded):
             raise FormatError(f"{file} holds no part")
         self._require_ours(file, number, loaded.run, loaded.part, loaded.nparts)
         return loaded
@@ -171,22 +181,31 @@ class PartStore:
         >>> folder.cleanup()
         """
         number, row = self._row(part)
-        arrays = {entity: _fields(entity, of, row) for entity, of in as_mapping("values", values).items()}
-        content = {"run": self.run, "part": number, "nparts": len(self), **{e: arrays.get(e, {}) for e in ENTITIES}}
+        overwrite = arguments.flag("overwrite", overwrite)
+        if not isinstance(values, Mapping):
+            raise ArgumentError(f"values must be a mapping of points and cells to fields, got {type(values).__name__}")
+        arrays = {entity: _fields(entity, of, row) for entity, of in values.items()}
+        text, tensors = pack(
+            {"run": self.run, "part": number, "nparts": len(self), **{e: arrays.get(e, {}) for e in ENTITIES}}, {}
+        )
         folder = self._fields_folder(name)
         file = folder / file_name(number, SUFFIX)
-        if file.exists() and not arguments.flag("overwrite", overwrite):
-            raise FormatError(f"part {number} has fields {name!r} already: {file}; overwrite=True replaces them")
-        text, tensors = pack(content, {})
-        new = file.with_name(f".{secrets.token_hex(8)}.new")
+        self._require_valid()
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_tensors(new, tensors, {CONTENT: text})
-            new.replace(file)
+            folder.parent.mkdir(exist_ok=True)
+            folder.mkdir(exist_ok=True)
+            remove_abandoned(folder)
+            if os.path.lexists(file) and not overwrite:
+                raise FormatError(f"part {number} has fields {name!r} already: {file}; overwrite=True replaces them")
+            with complete_file(file, overwrite=overwrite) as new:
+                write_tensors(new, tensors, {CONTENT: text})
+        except FormatError:
+            raise
         except OSError as error:
-            raise FormatError(f"{file} cannot be written: {error.strerror or error}") from error
+            raise FormatError(f"{file} cannot be written: {error.strerror}") from error
         finally:
-            new.unlink(missing_ok=True)
+            with suppress(OSError):  # unless there is something in it
+                folder.rmdir()
 
     def load_fields(self, name: str, part: int) -> dict[str, dict[str, Array]]:
         """Return the fields that were added to a part, mapped from their file, read-only.
@@ -210,11 +229,15 @@ class PartStore:
         """
         number, _ = self._row(part)
         file = self._fields_folder(name) / file_name(number, SUFFIX)
-        if not file.exists():
+        if not os.path.lexists(file):
             known = ", ".join(map(repr, self.fields)) or "none"
             raise FormatError(f"part {number} has no fields {name!r}: there is no {file} (the store has {known})")
         content = _read(file)
-        if type(content) is not dict or content.keys() != {"run", "part", "nparts", *ENTITIES}:
+        if (
+            type(content) is not dict
+            or content.keys() != {"run", "part", "nparts", *ENTITIES}
+            or not _are_numbers(content["part"], content["nparts"])
+        ):
             raise FormatError(f"{file} holds no fields")
         self._require_ours(file, number, content["run"], content["part"], content["nparts"])
         return {entity: content[entity] for entity in ENTITIES}
@@ -230,8 +253,17 @@ class PartStore:
             raise ArgumentError(f"{self._opened.path} was written without part {number}: {there} there")
         return number, row
 
-    def _require_ours(self, file: Path, number: int, run: str, part: int, nparts: int) -> None:
-        if (run, nparts) != (self.run, len(self)):
+    def _require_valid(self) -> None:
+        """Raise FormatError if other parts have taken the place of these."""
+        try:
+            folder = committed_folder(Place.of(self._opened.path).index)
+        except FormatError as error:
+            raise FormatError(f"{self._opened.path} is not there any more: {error}") from error
+        if folder.name != self._opened.folder.name:
+            raise FormatError(f"{self._opened.path} has been replaced since it was opened: open it again")
+
+    def _require_ours(self, file: Path, number: int, run: Any, part: int, nparts: int) -> None:
+        if type(run) is not str or (run, nparts) != (self.run, len(self)):
             raise FormatError(f"{file} is of another decomposition: its run is {run}, that of the store is {self.run}")
         if part != number:
             raise FormatError(f"{file} is that of part {part}, not of part {number}")
@@ -288,12 +320,37 @@ def _read(file: Path, size: int | None = None) -> Any:
         raise FormatError(f"{file} is damaged: it does not say what its arrays are ({error})") from error
 
 
+def _is_part(loaded: Any) -> bool:
+    """Whether what a file holds is a part, as far as that can be seen at once."""
+    try:
+        maps = loaded.cells, loaded.points
+        counts = sum(map(len, loaded.mesh.blocks)), len(loaded.mesh.points)
+        return (
+            type(loaded) is SubMesh
+            and _are_numbers(loaded.part, loaded.nparts, loaded.ghost_layers, *(ids.n_global for ids in maps))
+            and all(
+                _are_numbers(ids.n_owned) and 0 <= ids.n_owned <= ids.n_local == count
+                for ids, count in zip(maps, counts, strict=True)
+            )
+        )
+    except (AttributeError, TypeError, ValueError, IndexError):
+        return False
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(type(value) is int for value in values)
+
+
 def _fields(entity: str, values: Any, row: Mapping[str, Any]) -> dict[str, Array]:
     """Return the fields of an entity as arrays, after checking that they fit the part."""
     arguments.one_of("entity of values", entity, ENTITIES)
     n_owned, n_ghost = row[f"owned_{entity}"], row[f"ghost_{entity}"]
+    if not isinstance(values, Mapping):
+        raise ArgumentError(f"values[{entity!r}] must be a mapping of names to arrays, got {type(values).__name__}")
     arrays = {}
-    for name, given in as_mapping(f"values[{entity!r}]", values).items():
+    for name, given in values.items():
+        if not isinstance(name, str):
+            raise ArgumentError(f"values[{entity!r}]: names must be str, got {name!r}")
         what = f"values[{entity!r}][{name!r}]"
         array = as_array(what, given, ArgumentError)
         if array.ndim == 0 or len(array) not in (n_owned, n_owned + n_ghost):

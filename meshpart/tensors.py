@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -95,10 +96,10 @@ def map_tensors(path: Path, size: int | None = None) -> tuple[dict[str, Array], 
     """
     try:
         mapped = _core.map_file(os.fsencode(path))
-    except OSError as error:
-        raise FormatError(f"{path}: {error.strerror}") from error
+    except (OSError, UnicodeError) as error:
+        raise FormatError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     if size is not None and len(mapped) != size:
-        raise FormatError(f"{path} is damaged: it has {len(mapped)} bytes, it was written with {size}")
+        raise FormatError(f"{path} is damaged, or of another run: it has {len(mapped)} bytes, not {size}")
     begin = LENGTH + int.from_bytes(mapped[:LENGTH].tobytes(), "little")
     if not LENGTH < begin <= len(mapped):
         raise FormatError(f"{path} is damaged: its header would end at byte {begin} of {len(mapped)}")
@@ -108,12 +109,12 @@ def map_tensors(path: Path, size: int | None = None) -> tuple[dict[str, Array], 
         metadata = header.pop(METADATA, {})
         for name, told in header.items():
             dtype, shape, (first, last) = DTYPES[told["dtype"]], told["shape"], told["data_offsets"]
+            if math.prod(shape) * dtype.itemsize != last - first or first < 0:
+                raise ValueError(f"{name} cannot be at {first}:{last}")
             if first == last:
-                arrays[name] = array = frozen(np.zeros(shape, dtype))
+                arrays[name] = frozen(np.zeros(shape, dtype))
             else:
-                arrays[name] = array = np.ndarray(shape, dtype, mapped, begin + first)
-            if array.nbytes != last - first or first < 0:
-                raise ValueError(f"{name} has {array.nbytes} bytes, and {last - first} from {first} on")
+                arrays[name] = np.ndarray(shape, dtype, mapped, begin + first)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise FormatError(f"{path} is damaged: its header is not one of safetensors ({error})") from error
     return arrays, metadata

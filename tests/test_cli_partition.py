@@ -88,6 +88,9 @@ def test_more_numbers_can_be_added_and_none_is_cut_before_all_places_are_free(ru
         (["2", "3", "--labels", "l.txt"], "--labels are for one number of parts, got 2, 3"),
         (["2", "0"], "nparts"),
         (["100", "2"], "more than the number of cells"),
+        (["2", "100"], "more than the number of cells"),
+        (["2", "--format", "magic"], "magic"),
+        (["2", "--graphs", "cells"], "--graphs cells needs --ghost-layers 1 or more"),
         (["2", "--graphs", "points", "--format", "vtu"], "graphs are kept in a part store only"),
         (["2", "--graphs", "edges"], "edges"),
         ([], "NPARTS"),
@@ -100,6 +103,14 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(run: Run, tmp_path: Path, li
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_several_numbers_need_a_folder(run: Run, tmp_path: Path) -> None:
+    refused = run("m.vtu", 2, 3, "-o", "out.pvtu")
+    assert refused.returncode == 2
+    assert "with several NPARTS OUT is a folder: --format pvtu -o out for .pvtu files" in refused.stderr
+    assert run("m.vtu", 2, 3, "-o", "out", "--format", ".PVTU").returncode == 0
+    assert (tmp_path / "out" / "3.pvtu").is_file()
 
 
 def test_graphs_are_stored_with_the_parts(run: Run, tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+import time
 import warnings
 from dataclasses import replace
 from importlib.metadata import version
@@ -21,6 +24,7 @@ from meshpart import (
     FormatError,
     Mesh,
     MeshpartWarning,
+    open_parts,
     quality,
     read,
     split,
@@ -35,7 +39,7 @@ EVERY_FORMAT = pytest.mark.parametrize("name", FORMATS)
 
 
 def test_the_manifest_says_how_the_parts_were_made_and_what_is_in_them(tmp_path: Path) -> None:
-    mesh, labels = quads(2, 1), [0, 1]
+    mesh, labels = replace(quads(2, 1), point_data={"u": np.zeros((6, 3), np.float32)}), [0, 1]
     parts, found = split(mesh, labels), quality(mesh, labels)
     write_parts(parts, tmp_path / "parts", format="vtu", quality=found)
     content = manifest(tmp_path / "parts")
@@ -62,15 +66,19 @@ def test_the_manifest_says_how_the_parts_were_made_and_what_is_in_them(tmp_path:
         "n_points": 6,
         "block_starts": [0, 2],
         "blocks": [{"type": "quad", "tags": []}],
+        "point_data": {"u": "float32 x 3"},
+        "cell_data": {},
         "point_sets": [],
         "cell_sets": [],
+        "graphs": [],
         "field_data": {},
         "block_data": {},
         "periodic": [],
         "info": None,
         "arrays": {
             "points": {"name": "points", "dtypes": ["float64"], "shapes": [[2]]},
-            **{kind: {} for kind in ("point_data", "cell_data", "field_data", "block_data")},
+            "point_data": {"u": {"name": "u", "dtypes": ["float32"], "shapes": [[3]]}},
+            **{kind: {} for kind in ("cell_data", "field_data", "block_data")},
         },
         "notes": ["points have 2 coordinates and are written with 3, the last 0"],
         "quality": found.to_dict(),
@@ -113,6 +121,11 @@ def test_what_are_no_parts_of_one_decomposition_is_refused(tmp_path: Path) -> No
         ([two[0], swapped[1]], "not of one decomposition"),
         ([replace(two[0], cells=replace(two[0].cells, n_owned=0)), two[1]], "own 2 cells together, the mesh has 3"),
         ([replace(two[0], points=replace(two[0].points, n_owned=3)), two[1]], "own 7 points together, the mesh has 8"),
+        ([replace(two[0], part=7), two[1]], "there is no part 7 of 2"),
+        (
+            [replace(two[0], mesh=quads(1, 1)), two[1]],
+            "part 0 has 4 points in its mesh, and 4 owned of 4|1 cells in its",
+        ),
         ([two[0], 7], "got int"),
         (two[0], "got SubMesh"),
         (quads(1, 1), "got Mesh"),
@@ -227,3 +240,95 @@ def test_a_mesh_without_cells_is_written(tmp_path: Path) -> None:
     write_parts(split(no_cells(3), [], 1), tmp_path / "parts", format="vtu")
     assert manifest(tmp_path / "parts")["n_cells"] == 0
     assert entries(tmp_path / "parts")[0]["owned_points"] == 3
+
+
+def test_a_folder_by_the_name_of_a_mesh_file_is_refused_unless_a_format_says_so(tmp_path: Path) -> None:
+    parts = split(quads(2, 1), [0, 1])
+    with pytest.raises(
+        ArgumentError, match=r"a\.vtu would be a folder, a part store: leave out \.vtu, or say format='vtu'"
+    ):
+        write_parts(parts, tmp_path / "a.vtu")
+    assert list(tmp_path.iterdir()) == []
+    write_parts(parts, tmp_path / "a.vtu", format="vtu")
+    write_parts(parts, tmp_path / "b.vtu", format="store")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_link_is_what_it_leads_to(tmp_path: Path) -> None:
+    parts = split(quads(2, 1), [0, 1])
+    write_parts(parts, tmp_path / "t.pvtu")
+    (tmp_path / "link").symlink_to(tmp_path / "t.pvtu")
+    write_parts(parts, tmp_path / "link", overwrite=True)
+    assert manifest(tmp_path / "t.pvtu")["format"] == "pvtu"
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "l.pvtu").symlink_to(tmp_path / "folder")
+    write_parts(parts, tmp_path / "l.pvtu")
+    assert manifest(tmp_path / "folder")["format"] == "store"
+
+
+def test_field_data_that_differs_is_refused_where_files_do_not_hold_it(tmp_path: Path) -> None:
+    parts = split(replace(quads(2, 1), field_data={"t": 1.0}), [0, 1])
+    parts[1] = replace(parts[1], mesh=replace(parts[1].mesh, field_data={"t": 2.0}))
+    for name, options in (("a", {"format": "vtu"}), ("a.pvtu", {})):
+        with pytest.raises(ArgumentError, match="field_data is not the same in parts 0 and 1"):
+            write_parts(parts, tmp_path / name, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_are_written_as_an_iterator_gives_them_and_a_failure_of_it_leaves_nothing(tmp_path: Path) -> None:
+    def two_and_an_error():
+        yield from split(quads(3, 1), [0, 1, 2])[:2]
+        raise KeyError("third")
+
+    with pytest.raises(KeyError, match="third"):
+        write_parts(two_and_an_error(), tmp_path / "parts")
+    assert list(tmp_path.iterdir()) == []
+    write_parts(iter(split(quads(3, 1), [0, 1, 2])), tmp_path / "parts", graphs=iter(()))
+    assert manifest(tmp_path / "parts")["parts"]["part"] == [0, 1, 2]
+
+
+def test_graphs_may_be_an_iterator(tmp_path: Path) -> None:
+    write_parts(split(quads(3, 1), [0, 1, 2], ghost_layers=1), tmp_path / "parts", graphs=iter(["points"]))
+    assert [list(part.graphs) for part in open_parts(tmp_path / "parts")] == [["points edge 1"]] * 3
+    assert manifest(tmp_path / "parts")["graphs"] == ["points edge 1"]
+
+
+@pytest.mark.parametrize("name", ["a.pvtu", "a.parts"])
+def test_a_set_that_was_renamed_or_copied_is_let_be_when_its_old_name_is_used_again(name: str, tmp_path: Path) -> None:
+    two, three = split(quads(2, 1), [0, 1]), split(quads(3, 1), [0, 1, 2])
+    write_parts(two, tmp_path / name)
+    (tmp_path / name).rename(tmp_path / f"kept-{name}")
+    for path in tmp_path.rglob("*"):
+        os.utime(path, (0, 0))
+    write_parts(three, tmp_path / name)
+    assert manifest(tmp_path / f"kept-{name}")["nparts"] == 2
+    assert all(entry["file"].is_file() for entry in entries(tmp_path / f"kept-{name}"))
+    if name == "a.pvtu":
+        shutil.copy(tmp_path / name, tmp_path / "copy.pvtu")
+        write_parts(two, tmp_path / "copy.pvtu", overwrite=True)
+        assert all(entry["file"].is_file() for entry in entries(tmp_path / name))
+
+
+RACE = """if True:
+    import sys, time, meshpart
+    from meshes import quads
+    parts = meshpart.split(quads(2, 1), [0, 1])
+    for number in range(30):
+        time.sleep(max(0, float(sys.argv[2]) + number * 0.1 - time.time()))
+        try:
+            meshpart.write_parts(parts, f"{sys.argv[1]}/{number}")
+            print(number)
+        except meshpart.FormatError:
+            pass
+"""
+
+
+def test_of_two_who_write_to_a_new_place_one_succeeds(tmp_path: Path) -> None:
+    start = str(time.time() + 3)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", RACE, str(tmp_path), start]
+    writers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    done = [int(line) for writer in writers for line in writer.communicate(timeout=60)[0].split()]
+    assert sorted(done) == list(range(30))
+    for number in range(30):
+        assert len(list((tmp_path / str(number)).iterdir())) == 2

@@ -258,6 +258,8 @@ def test_a_store_of_some_parts_has_those_alone(tmp_path: Path) -> None:
     assert (len(store), store.load(2).part, store.load(0).part) == (4, 2, 0)
     with pytest.raises(ArgumentError, match="was written without part 1: parts 2 and 0 are there"):
         store.load(1)
+    assert [part.part for part in store] == [2, 0]
+    assert store[2].part == 2
 
 
 def test_a_missing_part_is_named(four: Path) -> None:
@@ -271,7 +273,7 @@ def test_a_missing_part_is_named(four: Path) -> None:
 def test_a_part_that_is_cut_short_is_named(four: Path, keep: int) -> None:
     content = file_of(four, 1).read_bytes()
     file_of(four, 1).write_bytes(content[:keep])
-    with pytest.raises(FormatError, match=rf"part-00001.* is damaged: it has .* written with {len(content)}"):
+    with pytest.raises(FormatError, match=rf"part-00001.* is damaged, or of another run: it has .* not {len(content)}"):
         open_parts(four).load(1)
 
 
@@ -323,7 +325,14 @@ def test_a_header_with_wrong_bytes_is_an_error_of_ours(four: Path, seed: int) ->
         (lambda m: m["parts"].update(part=[0, 1, 2]), "is damaged"),
         (lambda m: m["parts"].update(bytes=[1, 2, 3, -4]), "is damaged"),
         (lambda m: m.update(parts=[]), "is damaged"),
+        (lambda m: m["parts"].update(beside=None), "is damaged"),
+        (lambda m: m.update(nparts=2**70), "is damaged"),
+        (lambda m: m.update(suffix="/../x"), "is damaged"),
         (lambda m: m.update(what="other"), "is no folder of parts: its manifest.json is another program's"),
+        (
+            lambda m: m.update(folder="run-01234567-01234567"),
+            "its part files are not there, which lay beside it in run-",
+        ),
         (lambda m: m.update(folder="../elsewhere"), "names no folder of part files"),
         (lambda m: m.update(format="vtu"), "holds parts in the format vtu, which is no part store"),
     ],
@@ -336,12 +345,102 @@ def test_a_manifest_that_is_damaged_or_of_something_else_is_refused(four: Path, 
         open_parts(four)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_or_a_device_in_place_of_a_file_is_an_error_and_waits_for_nothing(four: Path) -> None:
+    part = file_of(four, 1)
+    part.unlink()
+    os.mkfifo(part)
+    with pytest.raises(FormatError, match=r"part-00001\.safetensors: Invalid argument"):
+        open_parts(four).load(1)
+    (four / "manifest.json").unlink()
+    os.mkfifo(four / "manifest.json")
+    with pytest.raises(FormatError, match=r"manifest\.json is no regular file"):
+        open_parts(four)
+    (four / "manifest.json").unlink()
+    (four / "manifest.json").symlink_to("/dev/zero")
+    with pytest.raises(FormatError, match=r"manifest\.json is no regular file"):
+        open_parts(four)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("mesh/points", {"shape": [10**12], "data_offsets": [0, 0]}),
+        ("mesh/points", {"shape": [10**12, 0], "data_offsets": [0, 8]}),
+        ("mesh/points", {"shape": [-1, 3], "data_offsets": [0, 8]}),
+        ("mesh/points", {"shape": [2**62, 4], "data_offsets": [0, 0]}),
+        ("mesh/points", {"shape": [1], "data_offsets": [2**40, 2**40 + 8]}),
+        ("mesh/points", {"shape": [1], "data_offsets": [-8, 0]}),
+        ("mesh/points", {"shape": [25, 2], "data_offsets": [0, 400], "dtype": "F128"}),
+        ("mesh/points", {"shape": [[]], "data_offsets": [0, 400]}),
+        ("mesh/points", None),
+    ],
+)
+def test_a_header_that_promises_what_is_not_there_costs_nothing(
+    four: Path, name: str, told: dict[str, Any] | None
+) -> None:
+    _edit_header(four, 1, lambda header: header.update({name: told and {"dtype": "F64", **told}}))
+    with pytest.raises(FormatError, match=r"part-00001\.safetensors is damaged"):
+        open_parts(four).load(1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"part":1', '"part":"cells/global_ids"'),
+        ('"run":"=', '"run":"cells/global_ids","x":"='),
+        ('"nparts":4', '"nparts":true'),
+        ('"n_owned":4', '"n_owned":"=4"'),
+        ('"n_owned":4', '"n_owned":-1'),
+        ('"n_owned":4', '"n_owned":400'),
+        ('"":"SubMesh"', '"":"Mesh"'),
+        ('"":"IndexMap"', '"":"__import__"'),
+        ('"points":"mesh/points"', '"points":null'),
+        ('"blocks":[', '"blocks":["cells/kind",'),
+    ],
+)
+def test_a_part_whose_values_are_of_other_kinds_is_refused(four: Path, old: str, new: str) -> None:
+    def change(header: dict[str, Any]) -> None:
+        assert old in header["__metadata__"]["meshpart"]
+        header["__metadata__"]["meshpart"] = header["__metadata__"]["meshpart"].replace(old, new, 1)
+
+    _edit_header(four, 1, change)
+    with pytest.raises(FormatError, match=r"part-00001\.safetensors"):
+        open_parts(four).load(1)
+
+
+def _edit_header(place: Path, part: int, change: Any) -> None:
+    content = file_of(place, part).read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:end])
+    change(header)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 64)
+    file_of(place, part).write_bytes(len(text).to_bytes(8, "little") + text + content[end:])
+    _say_size(place, part)
+
+
+def test_a_name_that_is_too_long_is_an_error_of_ours(four: Path, tmp_path: Path) -> None:
+    long = "n" * 300
+    with pytest.raises(FormatError, match="File name too long"):
+        open_parts(tmp_path / long)
+    with pytest.raises(FormatError, match="File name too long"):
+        write_parts(split(quads(1, 1), [0]), tmp_path / long)
+    store = open_parts(four)
+    with pytest.raises(FormatError, match="File name too long"):
+        store.write_fields(long, {}, 0)
+    with pytest.raises(FormatError, match="part 0 has no fields"):
+        store.load_fields(long, 0)
+    assert store.fields == ()
+
+
 def test_what_is_no_store_is_refused_clearly(four: Path, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("text")
     for name, said in (
         ("absent", "there is no such file or folder"),
         ("folder", "is no folder of parts: manifest.json: No such file or directory"),
+        ("", r"is no folder of parts, but holds some, give one of them: four\.parts"),
         ("file", "is no folder of parts"),
     ):
         with pytest.raises(FormatError, match=said):
@@ -465,6 +564,66 @@ def test_fields_of_another_decomposition_or_part_are_refused(four: Path, tmp_pat
     shutil.copy(file_of(four, 1), target_file)
     with pytest.raises(FormatError, match="holds no fields"):
         store.load_fields("a", 1)
+
+
+def test_fields_stay_where_the_new_parts_are_of_the_same_run(four: Path) -> None:
+    open_parts(four).write_fields("a", {"cells": {"p": np.arange(4)}}, 0)
+    parts = partition(replace(carrying(quads(4, 4)), point_data={}), 4, method="sfc", ghost_layers=1)
+    write_parts(parts, four, overwrite=True, graphs="points")
+    assert open_parts(four).load_fields("a", 0)["cells"]["p"].tolist() == [0, 1, 2, 3]
+    assert len(list(four.iterdir())) == 2
+
+
+def test_fields_for_parts_that_were_replaced_are_refused_and_leave_nothing(four: Path) -> None:
+    store = open_parts(four)
+    write_parts(partition(quads(4, 4), 4, method="sfc"), four, overwrite=True)
+    for call in (lambda: store.write_fields("a", {}, 0), lambda: store.load(0)):
+        with pytest.raises(FormatError, match="has been replaced since it was opened: open it again"):
+            call()
+    assert len(list(four.iterdir())) == 2
+
+
+def _write_fields(store: meshpart.PartStore, number: int, barrier: Any, answers: Any) -> None:
+    barrier.wait(60)
+    try:
+        store.write_fields("a", {"cells": {"p": np.full(4, number)}}, 0)
+        answers.put(number)
+    except FormatError:
+        answers.put(None)
+
+
+def test_of_several_who_write_the_same_fields_one_succeeds(four: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    store = open_parts(four)
+    for _ in range(5):
+        barrier, answers = context.Barrier(4), context.Queue()
+        processes = [context.Process(target=_write_fields, args=(store, i, barrier, answers)) for i in range(4)]
+        for process in processes:
+            process.start()
+        found = [answers.get(timeout=60) for _ in processes]
+        for process in processes:
+            process.join(60)
+        (winner,) = [number for number in found if number is not None]
+        assert store.load_fields("a", 0)["cells"]["p"].tolist() == [winner] * 4
+        next(file_of(four, 0).parent.rglob("fields/*/*")).unlink()
+
+
+def test_what_a_killed_writer_of_fields_left_goes_with_the_next_one(four: Path) -> None:
+    store = open_parts(four)
+    store.write_fields("a", {}, 0)
+    folder = next(file_of(four, 0).parent.rglob("fields/a"))
+    for name in (".meshpart-0123456789abcdef.safetensors", ".meshpart-notes.safetensors"):
+        (folder / name).touch()
+        os.utime(folder / name, (0, 0))
+    (folder / ".meshpart-fedcba9876543210.safetensors").touch()  # which another is writing
+    store.write_fields("a", {}, 1)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        ".meshpart-fedcba9876543210.safetensors",
+        ".meshpart-notes.safetensors",
+        "part-00000.safetensors",
+        "part-00001.safetensors",
+    ]
+    assert store.fields == ("a",)
 
 
 def test_fields_go_with_the_parts_that_are_replaced(four: Path) -> None:

@@ -18,7 +18,8 @@ namespace {
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Without waiting for a writer of what is no file, but a pipe.
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) fail(errno, path);
     struct stat status{};
     int error = ::fstat(descriptor, &status) == 0 ? 0 : errno;

@@ -19,18 +19,20 @@ from meshpart.cli.options import (
     threads_option,
 )
 from meshpart.cli.terminal import bar, show, step
+from meshpart.cutting import Plan, labels_by_method, labels_given
 from meshpart.errors import ArgumentError
 from meshpart.io import read
 from meshpart.labels import as_labels, place_for_labels, read_labels, write_labels
-from meshpart.local_graph import ADJACENCIES
+from meshpart.local_graph import ADJACENCIES, as_stored
 from meshpart.manifest import is_place_of_parts
 from meshpart.mesh import Mesh
 from meshpart.methods import choose
 from meshpart.part_labels import PartLabels, read_part_labels
-from meshpart.partition import Plan, given_labels, partition_labels, solved
+from meshpart.partition import partition_labels
 from meshpart.quality import Quality, quality
-from meshpart.saving import write_parts
-from meshpart.staging import check_place, make_folder
+from meshpart.saving import PVTU, write_parts, writer_for
+from meshpart.solve import refuse_more_than_units
+from meshpart.staging import check_place, is_pvtu, make_folder
 from meshpart.submesh import Provenance
 
 
@@ -43,7 +45,7 @@ from meshpart.submesh import Provenance
     required=True,
     type=click.Path(),
     metavar="OUT",
-    help="What to write: a folder, or an X.pvtu. With several NPARTS, a folder for NPARTS.parts each.",
+    help="What to write: a folder, or an X.pvtu. With several NPARTS, a folder for NPARTS.parts (or NPARTS.pvtu) each.",
 )
 @method_options
 @labels_option
@@ -58,7 +60,8 @@ from meshpart.submesh import Provenance
     "--graphs",
     type=click.Choice(list(ADJACENCIES)),
     multiple=True,
-    help="Of a part store: graph to store with each part, for message passing on its points or cells (repeatable).",
+    help="Of a part store: graph to store with each part, for message passing on its points, or on its cells, which "
+    "needs a ghost layer (repeatable).",
 )
 @threads_option
 @click.option(
@@ -87,11 +90,17 @@ def partition_command(
     places = _places(output, counts, file_format)
     if len(counts) > 1 and labels_path is not None:
         raise ArgumentError(f"--labels are for one number of parts, got {', '.join(map(str, counts))}")
+    for place in places:
+        writer_for(place, file_format, as_stored(how["graphs"])).close()
+    if "cells" in how["graphs"] and not how["ghost_layers"]:
+        raise ArgumentError("--graphs cells needs --ghost-layers 1 or more")
     if len(counts) == 1 or Path(output).exists():
         for place in places:
             check_place(place, overwrite=overwrite)
     mesh = read_mesh(mesh_path)
     given = None if labels_path is None else _given_labels(labels_path, mesh)
+    if given is None and not how["allow_empty"]:
+        refuse_more_than_units(mesh, max(counts), how["keep_together"])
     results, lines = [], []
     in_folder = output if len(counts) > 1 else None  # made with the first parts
     for nparts, place in zip(counts, places, strict=True):
@@ -114,8 +123,12 @@ def _places(output: str, counts: Sequence[int], file_format: str | None) -> list
         arguments.integer("nparts", nparts, low=1)
     if len(set(counts)) < len(counts):
         raise ArgumentError(f"each number of parts is cut once, got {', '.join(map(str, counts))}")
-    suffix = "pvtu" if file_format == "pvtu" else "parts"
-    return [str(Path(output) / f"{nparts}.{suffix}") for nparts in counts]
+    if is_pvtu(Path(output)):
+        raise ArgumentError(
+            f"with several NPARTS OUT is a folder: --format pvtu -o {Path(output).stem} for .pvtu files"
+        )
+    wanted = (file_format or "").lower().removeprefix(".")
+    return [str(Path(output) / f"{nparts}.{wanted if wanted == PVTU else 'parts'}") for nparts in counts]
 
 
 def _cut(
@@ -136,9 +149,9 @@ def _cut(
     plan = Plan.of(mesh, ghost_layers, graphs, threads)
     with step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
         if given is None:
-            labels, made = solved(mesh, nparts, threads=threads, **how)
+            labels, made = labels_by_method(mesh, nparts, threads=threads, **how)
         else:
-            labels, made = given_labels(mesh, given, nparts)
+            labels, made = labels_given(mesh, given, nparts)
     found = judge(mesh, labels, nparts, threads, how)
     if in_folder is not None:
         make_folder(in_folder)

@@ -28,7 +28,7 @@ from meshpart.store import STORE, open_parts
     "labels_path",
     type=click.Path(),
     metavar="FILE",
-    help="The part of each cell of MESH: .npy, .txt, .epart, or a folder of parts.",
+    help="The part of each cell of MESH: .npy, .txt, .epart, or parts that were written.",
 )
 @click.option("--ghosts-of", type=int, metavar="PART", help="Show this part and its ghosts; the others palely.")
 @click.option("--ghost-layers", type=int, help="How many layers of ghosts, where --labels are given.  [default: 1]")
@@ -37,14 +37,14 @@ from meshpart.store import STORE, open_parts
 @click.option("--size", metavar="WxH", callback=lambda *given: _size(given[2]), help="In pixels, such as 1600x1200.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is there already.")
 def plot_command(path: str, output: str, labels_path: str | None, overwrite: bool, **how: Any) -> None:
-    """Draw MESH, or a folder of PARTS, each part in a colour of its own."""
+    """Draw MESH, or PARTS (a folder, or an X.pvtu), each part in a colour of its own."""
     check_picture(output, overwrite=overwrite)
     what: Any
     if is_place_of_parts(path):
         if labels_path is not None:
             raise ArgumentError(f"--labels is for a mesh, and {path} has parts")
-        what, count, given = _parts(path)
-        how |= given
+        what, count, given = _parts(path, ghosts=how["ghosts_of"] is not None)
+        how |= {name: value for name, value in given.items() if how.get(name) is None}
         told = f"{count} parts"
     else:
         what = read_mesh(path)
@@ -57,14 +57,16 @@ def plot_command(path: str, output: str, labels_path: str | None, overwrite: boo
     show({}, [f"{told}, drawn to {output}"], as_json=False)
 
 
-def _parts(path: str) -> tuple[Any, int, dict[str, Any]]:
+def _parts(path: str, *, ghosts: bool) -> tuple[Any, int, dict[str, Any]]:
     """Return what is drawn of parts, how many there are, and which labels and layers, where a mesh is drawn."""
     with step(f"reading {path}"):
         manifest = read_manifest(path)
         if manifest.format == STORE:
             return list(open_parts(path)), manifest.nparts, {}
-        labels = owners_of_cells(manifest)
-        return merge_files(path), manifest.nparts, {"labels": labels}
+        labels, layers = owners_of_cells(manifest), manifest.content["ghost_layers"]
+        if ghosts and not layers:
+            raise ArgumentError(f"--ghosts-of: the parts in {path} were made without ghost layers")
+        return merge_files(path), manifest.nparts, {"labels": labels, **({"ghost_layers": layers} if ghosts else {})}
 
 
 def _size(text: str | None) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from meshpart.cells import cell_type
 from meshpart.cli.cut import judge, read_labels_or_parts, read_mesh
 from meshpart.cli.options import balance_options, given_options, json_option, mesh_argument, threads_option
-from meshpart.cli.terminal import say, show
+from meshpart.cli.terminal import counted, say, show
 from meshpart.manifest import Manifest, fields_of, is_place_of_parts, read_manifest
 from meshpart.mesh import ATTACHED, FREE, TOP, Mesh
 from meshpart.tables import table
@@ -61,19 +61,21 @@ def info_command(path: str, as_json: bool) -> None:
 
 
 def _parts_text(manifest: Manifest, found: dict[str, Any]) -> list[str]:
-    told = [(name, found[name]) for name in ("method", "mode", "imbalance", "seed") if found[name] is not None]
-    blocks = Counter(block["type"] for block in found["blocks"])
-    layers, missing = found["ghost_layers"], manifest.nparts - len(manifest.parts)
+    asked = ("method", "mode", "imbalance", "seed", "weights", "edge_weights", "keep_together")
+    told = [(name.replace("_", " "), found[name]) for name in asked if found[name] is not None]
+    types = Counter(block["type"] for block in found["blocks"])
+    missing = manifest.nparts - len(manifest.parts)
     lines = [
         found["path"],
         f"  format  {found['format']}, written by meshpart {found['meshpart']}",
-        f"  parts   {manifest.nparts}, {layers} ghost layer{'s' * (layers != 1)}"
+        f"  parts   {manifest.nparts}, {counted(found['ghost_layers'], 'ghost layer')}"
         + (f", {missing} of them not here" if missing else ""),
         f"  made    by {', '.join(f'{name} {value}' for name, value in told)}",
-        f"  mesh    {found['n_points']} points, {found['n_cells']} cells in {len(found['blocks'])} blocks",
-        *(f"  blocks  {count} of {kind}" for kind, count in blocks.items()),
+        f"  mesh    {found['n_points']} points, {found['n_cells']} cells in {counted(len(found['blocks']), 'block')}",
+        *(f"  blocks  {count} of {kind}" for kind, count in types.items()),
+        *(f"  {title}  {name}: {kind}" for title in ("point_data", "cell_data") for name, kind in found[title].items()),
     ]
-    for title in ("point_sets", "cell_sets", "fields", "notes"):
+    for title in ("point_sets", "cell_sets", "graphs", "fields", "notes"):
         lines += [f"  {title}  {entry}" for entry in found[title]]
     columns = {name: np.array(column) for name, column in found["parts"].items() if name != "beside"}
     if manifest.parts == list(range(manifest.nparts)):

@@ -33,6 +33,11 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def counted(number: int, what: str) -> str:
+    """Return "1 block" or "2 blocks"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 @contextmanager
 def step(text: str) -> Iterator[None]:
     """Show on a terminal that something is going on, and for how long."""
