@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from meshpart.arrays import Array
-
-DIGITS = 1e-10  # the relative difference to which files of text hold numbers
+from meshpart.arrays import Array, same
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,10 @@ class Were:
 
 
 def as_it_was(values: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """Return values of a dtype, and of a shape after the first axis, if that changes none of them."""
+    """Return values of a dtype, and of a shape after the first axis, if that changes none of them at all.
+
+    Files of text have all digits of a number, so that what is not the same was changed by somebody.
+    """
     if values.size == 0 and len(values) == 0:
         return np.zeros((0, *(shape or values.shape[1:])), dtype)
     if shape != values.shape[1:] and math.prod(shape) == math.prod(values.shape[1:]):
@@ -94,12 +95,9 @@ def as_it_was(values: Array, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Ar
     if dtype == values.dtype:
         return values
     with np.errstate(all="ignore"):
-        cast = (np.rint(values) if dtype.kind in "iu" and values.dtype.kind == "f" else values).astype(dtype)
-        if "f" in (dtype.kind, values.dtype.kind):
-            same = np.isclose(cast, values, rtol=DIGITS, atol=0, equal_nan=True).all()
-        else:
-            same = np.array_equal(cast, values)
-    return cast if same else values
+        cast = values.astype(dtype)
+        back = cast.astype(values.dtype)
+    return cast if same(back, values) else values
 
 
 def _restored(value: Any, dtype: str | None) -> Any:

@@ -229,6 +229,41 @@ def test_values_that_a_solver_changed_keep_what_its_files_say(tmp_path: Path) ->
     assert merged.points.tolist() == [[x, y, 1.0] for x, y in mesh.points]
 
 
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (10**11 + np.arange(16), 10**11 + np.arange(16) + 0.4),
+        (np.ones(16, np.float32), np.full(16, 1 + 5e-11)),
+        (np.arange(16) % 2 == 0, np.arange(16) % 3),
+        (np.arange(16.0), 2**53 + 1 + np.arange(16)),
+        (np.zeros(16, np.uint8), np.full(16, -1)),
+    ],
+    ids=["int64", "float32", "bool", "float64", "uint8"],
+)
+def test_a_value_that_a_solver_changed_by_however_little_stays_changed(was: Any, becomes: Any, tmp_path: Path) -> None:
+    mesh = replace(quads(4, 4), cell_data={"a": [was]})
+    path = written(mesh, QUARTERS, tmp_path)
+    assert unlike(merge_files(path), mesh) == []
+
+    def solve(part: Any) -> None:
+        part.cell_data["a"] = [becomes[ids] for ids in part.cell_data["GlobalCellIds"]]
+
+    for part in range(4):
+        change(path, part, solve)
+    merged = merge_files(path).cell_data["a"][0]
+    assert (merged.dtype, merged.tolist()) == (becomes.dtype, becomes.tolist())
+
+
+@EVERY_FORMAT
+def test_coordinates_in_single_precision_come_back_exactly(name: str, tmp_path: Path) -> None:
+    mesh = a_mesh_for(name)
+    rng = np.random.default_rng(3)
+    points = rng.standard_normal((41, 3)) * 10.0 ** rng.integers(-30, 30, (41, 3))
+    mesh = replace(mesh, points=points.astype(np.float32))
+    path = written(mesh, np.arange(mesh.n_cells) % 3, tmp_path, name)
+    assert unlike(merge_files(path), mesh) == []
+
+
 def test_cells_may_stand_in_another_order_where_the_file_has_their_ids(quarters: Path) -> None:
     def reorder(part: Any) -> None:
         order = np.random.default_rng(3).permutation(len(part.cells[0].data))
