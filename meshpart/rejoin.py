@@ -96,7 +96,8 @@ def _gathered(kind: str, owned: Owned, shares: list[Share], whole: Whole, remark
     """Return the data of all points or cells, by the names in the files; of points, as a list of one block."""
     held = [getattr(share, f"{kind}s") for share in shares]
     giving = [entities.data for entities in held if len(entities.ids)]
-    names = dict.fromkeys(name for data in giving for name in data)
+    said = {name for entities in held for name in entities.data.keys() - entities.made_up}
+    names = dict.fromkeys(name for data in giving for name in data if name in said)
     gathered: dict[str, Any] = {}
     for name in [*names, *(name for name in whole.were.names(kind) if name not in names)]:
         if all(name in data for data in giving):

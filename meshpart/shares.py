@@ -24,8 +24,18 @@ OURS = {
     "cell": {"GlobalCellIds", "CellOwner", "CellLayer", "vtkGhostType"},
 }
 
-# What meshio's readers make of files that say nothing of the kind.
-MADE_BY_READERS = {"GLOBAL_ID", "obj:group_ids", "ugrid:ref", "gmsh:dim_tags"}
+# What files and their readers say of points or cells of which nothing was said, by the names that they give it.
+MADE_UP = {
+    "point": {"medit:ref": 1},
+    "cell": {
+        "avsucd:material": 0,
+        "gmsh:geometrical": 0,
+        "gmsh:physical": 0,
+        "medit:ref": 1,
+        "netgen:index": 1,
+        "obj:group_ids": -1,
+    },
+}
 
 
 # -- what the manifest says of the whole mesh ---------------------------------------------------------------
@@ -89,6 +99,7 @@ class Entities(NamedTuple):
     ids: Ids
     data: dict[str, Array]  # an array of rows each
     sets: dict[str, Ids]  # the global ids of the members
+    made_up: set[str]  # the names of data which the input did not have, and that may have come about by writing it
 
 
 class Share(NamedTuple):
@@ -156,7 +167,7 @@ def _nothing(files: PartFiles) -> Share:
         if not file.is_file():
             raise FormatError(f"{file}: No such file")
     none = np.zeros(0, np.int64)
-    entities = Entities(none, {}, {})
+    entities = Entities(none, {}, {}, set())
     return Share(files, entities, entities, np.zeros((0, 3)), none, none, [], [])
 
 
@@ -191,8 +202,8 @@ def _alike(type_: str, other: str, holds: Format) -> bool:
 def _entities(files: PartFiles, kind: str, rows: Ids, ids: Ids, whole: Whole) -> Entities:
     """Return what the part owns among all points or cells of its file."""
     if not len(rows):
-        return Entities(rows, {}, {})
-    data, sets = {}, _sets_of_file(files, kind, rows, ids)
+        return Entities(rows, {}, {}, set())
+    data, sets, made_up = {}, _sets_of_file(files, kind, rows, ids), set()
     for name in files.names(kind):
         if name in OURS[kind]:
             continue
@@ -202,9 +213,11 @@ def _entities(files: PartFiles, kind: str, rows: Ids, ids: Ids, whole: Whole) ->
             raise FormatError(f"{files.file} has {len(ids)} {kind}s, {shape}")
         if name.startswith("set:") and not whole.were.has(kind, name):
             sets[name.removeprefix("set:")] = ids[rows[_any(values[rows])]]
-        elif not _is_made_up(name, values, kind, files.holds, whole):
+        else:
             data[name] = values[rows]
-    return Entities(ids[rows], data, sets)
+            if not whole.were.has(kind, name) and _may_be_made_up(kind, name, values, rows, files.mesh):
+                made_up.add(name)
+    return Entities(ids[rows], data, sets, made_up)
 
 
 def _any(values: Array) -> Array:
@@ -212,12 +225,17 @@ def _any(values: Array) -> Array:
     return found
 
 
-def _is_made_up(name: str, values: Array, kind: str, holds: Format, whole: Whole) -> bool:
-    """Whether an array that the input did not have came about by writing or by reading."""
-    if whole.were.has(kind, name):
-        return False
-    tags = holds.point_tags if kind == "point" else holds.cell_tags
-    return name in MADE_BY_READERS or (name in tags and len(np.unique(values)) == 1)
+def _may_be_made_up(kind: str, name: str, values: Array, rows: Ids, mesh: Mesh) -> bool:
+    """Whether some rows of an array are what writers and readers put where nothing is said."""
+    made: Any = MADE_UP[kind].get(name)
+    if (kind, name) == ("point", "GLOBAL_ID"):
+        made = np.arange(1, len(values) + 1)[rows]
+    elif (kind, name) == ("point", "gmsh:dim_tags"):
+        return values.ndim == 2 and not np.any(values[rows, 1:])
+    elif (kind, name) == ("cell", "ugrid:ref"):
+        is_surface = [cell_type(block.type).dim == 2 for block in mesh.blocks]
+        made = np.repeat(is_surface, [len(block) for block in mesh.blocks])[rows]
+    return made is not None and values.ndim == 1 and bool(np.all(values[rows] == made))
 
 
 def _sets_of_file(files: PartFiles, kind: str, rows: Ids, ids: Ids) -> dict[str, Ids]:

@@ -16,6 +16,9 @@ from meshpart.manifest import read_manifest
 from meshpart.meshio_bridge import patched_meshio
 
 
+OTHER_READERS = {"gmsh22": "gmsh"}  # of formats, for which meshio has another name when it reads them
+
+
 def written(
     mesh: Mesh, labels: Any, folder: Path, form: str = "vtu", nparts: int | None = None, layers: int = 1
 ) -> Path:
@@ -40,10 +43,10 @@ def unlike(one: Mesh, other: Mesh) -> list[str]:
     return [entry.name for entry in fields(Mesh) if not same(getattr(one, entry.name), getattr(other, entry.name))]
 
 
-def change(path: Path, part: int, how: Callable[[Any], object]) -> None:
+def change(path: Path, part: int, how: Callable[[Any], object], form: str | None = None) -> None:
     """Do something to the mesh file of a part, as another program that reads and writes it would."""
     file = read_manifest(path).file(part)
     with patched_meshio() as meshio:
-        mesh = meshio.read(file)
+        mesh = meshio.read(file, file_format=form and OTHER_READERS.get(form, form))
         how(mesh)
-        mesh.write(file)
+        mesh.write(file, file_format=form)

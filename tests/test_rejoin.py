@@ -276,6 +276,32 @@ def test_cells_may_stand_in_another_order_where_the_file_has_their_ids(quarters:
     assert merge_files(quarters) == before
 
 
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("msh", "gmsh:physical"),
+        ("msh", "gmsh:geometrical"),
+        ("mesh", "medit:ref"),
+        ("vol", "netgen:index"),
+        ("avs", "avsucd:material"),
+    ],
+)
+def test_a_tag_that_a_solver_sets_to_one_number_in_each_file_comes_along(form: str, name: str, tmp_path: Path) -> None:
+    mesh = quads(4, 4)
+    path = written(mesh, QUARTERS, tmp_path, form)
+    assert merge_files(path) == mesh
+    file_format = {"msh": "gmsh22", "vol": "netgen", "avs": "avsucd", "mesh": "medit"}[form]
+    for part in range(4):
+
+        def solve(mesh: Any, tag: int = part + 1) -> None:
+            mesh.cell_data[name] = [np.full(len(block.data), tag) for block in mesh.cells]
+
+        change(path, part, solve, file_format)
+    merged = merge_files(path)
+    assert list(merged.cell_data) == [name]
+    assert merged.cell_data[name][0].tolist() == [part + 1 for part in QUARTERS]
+
+
 def test_an_array_of_some_files_only_is_left_out_with_a_warning(quarters: Path) -> None:
     def solve(part: Any) -> None:
         part.point_data["u"] = np.zeros(len(part.points))
