@@ -68,6 +68,7 @@ def merge(
 
     A field that the parts computed, here their own number on each of their points:
 
+    >>> import numpy as np
     >>> parts = meshpart.split(mesh, [1, 0])
     >>> field = [part.part * np.ones(part.points.n_local, int) for part in parts]
     >>> meshpart.merge(parts, point_data={"part": field}).point_data["part"]
