@@ -157,3 +157,28 @@ def test_fields_of_a_store_come_along_and_of_several_names_each_under_its_own(ru
     two = read(tmp_path / "two.vtu")
     assert sorted(two.point_data) == ["first/u", "height", "second/u"]
     assert two.cell_data["second/f"][0].tolist() == [2.0 * cell for cell in range(16)]
+
+
+@STORES
+def test_fields_that_some_parts_lack_or_that_are_asked_for_twice_are_named(run, mesh, tmp_path):
+    cut = split(mesh, QUARTERS)
+    write_parts(cut, tmp_path / "store")
+    store = meshpart.open_parts(tmp_path / "store")
+    for part in cut:
+        cells = {"c": np.zeros(part.cells.n_owned)} if part.part != 1 else {}
+        store.write_fields("step 1", {"cells": cells}, part.part)
+    done = run("merge", "store", "-o", "one.vtu", "--fields", "step 1")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "fields 'step 1': part 1 has no cells 'c', part 0 has it" in done.stderr
+    done = run("merge", "store", "-o", "one.vtu", "--fields", "step 1", "--fields", "step 1")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--fields 'step 1' is given twice" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
+
+
+@STORES
+def test_a_store_without_some_of_the_parts_is_refused(run, mesh, tmp_path):
+    write_parts(split(mesh, QUARTERS, only=[0, 3]), tmp_path / "store")
+    done = run("merge", "store", "-o", "one.vtu")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "store has 2 of 4 parts, the first that it lacks is part 1" in done.stderr

@@ -10,14 +10,14 @@ import click
 from meshpart.arrays import Array
 from meshpart.cli.options import json_option
 from meshpart.cli.terminal import bar, show, step
-from meshpart.errors import ArgumentError
+from meshpart.errors import ArgumentError, FormatError
 from meshpart.manifest import Manifest, read_manifest
 from meshpart.merge import merge
 from meshpart.mesh import Mesh
 from meshpart.mesh_file import place_for_mesh, write
 from meshpart.read_back import check_all_written
 from meshpart.rejoin import merge_files
-from meshpart.store import STORE, open_parts
+from meshpart.store import ENTITIES, STORE, PartStore
 
 
 @click.command("merge")
@@ -40,6 +40,9 @@ def merge_command(
 
     A part store gives the mesh back exactly. Mesh files give what is in them now, with what a solver added.
     """
+    doubled = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if doubled is not None:
+        raise ArgumentError(f"--fields {doubled!r} is given twice")
     place_for_mesh(output, format=file_format, overwrite=overwrite)
     manifest = read_manifest(parts_path)
     if manifest.format == STORE:
@@ -68,21 +71,28 @@ def merge_command(
 def _merge_store(manifest: Manifest, names: Sequence[str]) -> Mesh:
     """Merge the parts of a store, with the fields that were written under some names."""
     check_all_written(manifest)
-    store = open_parts(manifest.path)
-    fields: dict[str, dict[str, list[Array]]] = {"points": {}, "cells": {}}
+    store = PartStore(manifest)
+    fields: dict[str, dict[str, list[Array]]] = {entity: {} for entity in ENTITIES}
+    known: dict[str, Any] = {}
     parts = []
     with bar(f"reading {manifest.path}", manifest.nparts) as advance:
         for number in range(manifest.nparts):
             parts.append(store.load(number))
             for name in names:
-                _collect(fields, name, store.load_fields(name, number), several=len(names) > 1)
+                found = store.load_fields(name, number)
+                _require_the_same(name, number, found, known.setdefault(name, found))
+                for entity, of_entity in fields.items():
+                    for field, values in found[entity].items():
+                        of_entity.setdefault(f"{name}/{field}" if len(names) > 1 else field, []).append(values)
             advance(number + 1)
     with step(f"merging {len(parts)} parts"):
         return merge(parts, point_data=fields["points"], cell_data=fields["cells"])
 
 
-def _collect(fields: dict[str, dict[str, list[Array]]], name: str, found: Any, *, several: bool) -> None:
-    """Add the fields of one part to those of the parts before it."""
-    for entity, of_entity in fields.items():
-        for field, values in found[entity].items():
-            of_entity.setdefault(f"{name}/{field}" if several else field, []).append(values)
+def _require_the_same(name: str, number: int, found: Any, first: Any) -> None:
+    """Raise if a part does not have the fields that part 0 has."""
+    for entity in ENTITIES:
+        for field in {**first[entity], **found[entity]}:
+            if field not in found[entity] or field not in first[entity]:
+                lacking, there = (number, 0) if field not in found[entity] else (0, number)
+                raise FormatError(f"fields {name!r}: part {lacking} has no {entity} {field!r}, part {there} has it")
