@@ -18,12 +18,16 @@ from meshpart.formats import Arrays, Format, plain_type
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import patched_meshio, polyhedron_faces
 from meshpart.submesh import unclashed
+from meshpart.vtu import RUN
 
 if TYPE_CHECKING:
     import meshio
 
 PLAIN = {"bool": "uint8", "float16": "float32"}  # how dtypes that no format knows are written
 BYTES_OF_A_NUMBER = 8
+
+# What to call arrays that no mesh file holds, by the kind of their dtype.
+KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "times", "V": "records", "O": "objects"}
 
 Blocks = Sequence[Array]  # an array for each block of cells; points are one block
 Layout = list[tuple[str, list[tuple[int, slice]]]]  # the file's blocks: their types, and rows of the part's blocks
@@ -111,22 +115,25 @@ class _Entities:
 
 def refuse_mesh(mesh: Mesh, name: str, holds: Format, what: str = "the mesh") -> None:
     """Raise FormatError if a format has no place for the cells of a mesh or for the dtype of its data."""
+    files = f"{name} files, as {'meshpart' if name == 'vtu' else 'meshio'} writes them,"
     given = sorted({block.type for block in mesh.blocks if len(block)})
     types = {holds.type_of(type_) for type_ in given}
     if None in types:
         lacking = ", ".join(type_ for type_ in given if holds.type_of(type_) is None)
-        raise FormatError(f"{name} files, as meshio writes them, hold no cells of type {lacking}")
+        raise FormatError(f"{files} hold no cells of type {lacking}")
     alone = types - (holds.mixed if holds.mixed is not None else types)
     if len(types) > 1 and alone:
         lonely = ", ".join(sorted(map(str, alone)))
-        raise FormatError(f"{name} files, as meshio writes them, hold no cells beside {lonely}, got {', '.join(given)}")
+        raise FormatError(f"{files} hold no cells beside {lonely}, got {', '.join(given)}")
     if not types and not holds.empty:
         raise FormatError(f"{what} has no cells, and {name} files must have some")
     for where, data in (("point_data", mesh.point_data), ("cell_data", mesh.cell_data)):
         for array, values in data.items():
             for dtype in {block.dtype for block in ([values] if isinstance(values, np.ndarray) else values)}:
                 if dtype.kind not in "biuf" or dtype.itemsize > BYTES_OF_A_NUMBER:
-                    raise FormatError(f"{name} files hold no numbers of dtype {dtype}: {where}[{array!r}]")
+                    what = KINDS.get(dtype.kind, f"numbers of dtype {dtype}")
+                    remedy = "leave it out" + ", or keep it in a part store, which holds it" * (not dtype.hasobject)
+                    raise FormatError(f"{name} files hold no {what}: {where}[{array!r}] is {dtype} ({remedy})")
 
 
 def fit_mesh(mesh: Mesh, name: str, holds: Format, added: Added = NOTHING) -> MeshFile:
@@ -178,6 +185,8 @@ def fit_mesh(mesh: Mesh, name: str, holds: Format, added: Added = NOTHING) -> Me
             cell_sets=cell_sets,
         )
     _add_what_gmsh_needs(mesh, file)
+    if name == "vtu" and _is_run(mesh.field_data.get(RUN)):  # of a piece that was read
+        file.mesh.field_data[RUN] = mesh.field_data[RUN]
     return file
 
 
@@ -349,6 +358,10 @@ def _table(block: CellBlock, rows: slice) -> Ids:
 
 
 # -- what only some files have ------------------------------------------------------------------------------
+
+
+def _is_run(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 1
 
 
 def _add_what_gmsh_needs(mesh: Mesh, file: MeshFile) -> None:

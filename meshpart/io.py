@@ -46,16 +46,31 @@ def read(path: str | os.PathLike[str]) -> Mesh:
     MeshpartWarning
         Once, with all that the reader said, and with what it passed over: names, sets, later time steps.
     """
+    file = arguments.path(path)
+    try:
+        mesh, remarks = read_and_remark(file)
+    except FormatError as failure:
+        if not isinstance(failure, Unreadable) or second_reader.is_installed():
+            raise
+        raise FormatError(f"{failure} (meshioplusplus reads more: pip install meshioplusplus)") from failure.__cause__
+    if remarks:
+        warn(f"{file}: {'; '.join(remarks)}")
+    return mesh
+
+
+class Unreadable(FormatError):
+    """A file that meshio cannot read."""
+
+
+def read_and_remark(path: str | os.PathLike[str]) -> tuple[Mesh, list[str]]:
+    """Read a mesh file as `read` does, and return what that would warn of."""
     file = _existing_file(path)
     if file.suffix.lower() == ".inp":
         refuse_odd_includes(file)
     try:
-        mesh, remarks = _read_by_meshio(file)
+        return _read_by_meshio(file)
     except FormatError as failure:
-        mesh, remarks = _read_by_meshioplusplus(file, failure)
-    if remarks:
-        warn(f"{file}: {'; '.join(remarks)}")
-    return mesh
+        return _read_by_meshioplusplus(file, failure)
 
 
 def _existing_file(path: Any) -> Path:
@@ -138,7 +153,7 @@ def _needs_package(what: str, error: ImportError) -> MissingDependencyError:
 def _read_by_meshioplusplus(file: Path, failure: FormatError) -> tuple[Mesh, list[str]]:
     """Return the mesh, and what is to be said of it, or raise what meshio raised and what this reader adds."""
     if not second_reader.is_installed():
-        raise FormatError(f"{failure} (meshioplusplus reads more: pip install meshioplusplus)") from failure.__cause__
+        raise Unreadable(str(failure)) from failure.__cause__
     try:
         given, remark = second_reader.read_in_child(file)
         mesh = from_meshio(given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class Owned:
         The rows of the result are first .. first + count - 1, and so are the ids.
     error : type of MeshpartError
         What is raised where a row is owned twice or by no part, and where parts have rows of different kinds.
+    files : mapping of int to path
+        Of each part, if it is from a file: errors name it.
     """
 
     def __init__(
@@ -35,8 +37,9 @@ class Owned:
         first: int,
         count: int,
         error: type[MeshpartError] = ArgumentError,
+        files: Mapping[int, object] | None = None,
     ) -> None:
-        self.parts, self.error = parts, error
+        self.parts, self.error, self.files = parts, error, files or {}
         self.counts = [len(own) for own in ids]
         order = np.concatenate(ids) - first
         self.places = np.full(count, -1)
@@ -45,7 +48,7 @@ class Owned:
         if len(doubled):
             entity = doubled[0] + first
             owners = [part for part, own in zip(parts, ids, strict=True) if entity in own]
-            raise error(f"{kind} {entity} is owned by parts {' and '.join(map(str, owners))}")
+            raise error(f"{kind} {entity} is owned by parts {' and '.join(map(str, owners))}{self._named(owners)}")
         if len(order) < count:
             raise error(f"{kind} {self.places.argmin() + first} is owned by no part")
 
@@ -59,7 +62,13 @@ class Owned:
             if (arrays[place].dtype, arrays[place].shape[1:]) != (first.dtype, first.shape[1:]):
                 found = [(self.parts[i], arrays[i].dtype, arrays[i].shape[1:]) for i in (giving[0], place)]
                 one, other = (f"{dtype} {shape} in part {part}" for part, dtype, shape in found)
-                raise self.error(f"{what} has rows of {one} and of {other}")
+                named = self._named([part for part, _, _ in found])
+                raise self.error(f"{what} has rows of {one} and of {other}{named}")
         together = np.empty((len(self.places), *first.shape[1:]), first.dtype)
         np.concatenate([arrays[place][: self.counts[place]] for place in giving], out=together)
         return frozen(np.take(together, self.places, axis=0))
+
+    def _named(self, parts: Sequence[int]) -> str:
+        """Return the files of parts, in brackets."""
+        files = [str(self.files[part]) for part in parts if part in self.files]
+        return f" ({' and '.join(files)})" if files else ""

@@ -10,6 +10,7 @@ import numpy as np
 from meshpart.fitting import Added, MeshFile, fit_mesh, refuse_mesh
 from meshpart.formats import Format
 from meshpart.submesh import SubMesh, ids_of
+from meshpart.vtu import RUN
 
 
 def refuse_what_it_lacks(part: SubMesh, name: str, holds: Format) -> None:
@@ -32,6 +33,8 @@ def fit(part: SubMesh, name: str, holds: Format) -> MeshFile:
         {key: part.to_blocks(values) for key, values in ids_of("Cell", part.cells, part.part).items()},
     )
     file = fit_mesh(part.mesh, name, holds, ids)
+    if name == "vtu":
+        file.mesh.field_data[RUN] = np.frombuffer(part.run.encode("ascii"), np.uint8)
     file.arrays["field_data"] = {key: _dtypes([value]) for key, value in part.mesh.field_data.items()}
     file.arrays["block_data"] = {key: _dtypes(values) for key, values in part.mesh.block_data.items()}
     for number, (entry, rows) in enumerate(zip(part.periodic, part.periodic_positions, strict=True)):

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import base64
-import warnings
 from typing import Any
 
 import numpy as np
 
 from meshpart.arrays import Array, Ids, kept
-from meshpart.errors import FormatError, MeshpartWarning
+from meshpart.errors import FormatError
 from meshpart.formats import FORMATS, Format
-from meshpart.io import read
-from meshpart.manifest import Manifest
+from meshpart.io import read_and_remark
+from meshpart.manifest import Manifest, file_name
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import patched_meshio
+from meshpart.pvtu import PieceWriter
 from meshpart.quiet import in_one_line
+from meshpart.staging import is_pvtu
+from meshpart.vtu import RUN
 from meshpart.vtu_version import in_known_version
 
-PVTU = "pvtu"  # the format whose pieces are .vtu files
+PVTU = PieceWriter.format  # whose pieces are .vtu files
 
 
 def holds_mesh_files(manifest: Manifest) -> bool:
@@ -33,6 +35,12 @@ def check_all_written(manifest: Manifest) -> None:
         first = next(part for part in range(manifest.nparts) if part not in there)
         lacking = f"has {len(there)} of {manifest.nparts} parts, the first that it lacks is part {first}"
         raise FormatError(f"{manifest.path} {lacking}")
+
+
+def refuse_folder_of_pieces(manifest: Manifest) -> None:
+    """Raise FormatError if a path is that of the folder of pieces, which the .pvtu file beside it stands for."""
+    if manifest.format == PVTU and not is_pvtu(manifest.path):
+        raise FormatError(f"{manifest.path} has the pieces of a .pvtu file: give that file, which is beside it")
 
 
 class PartFiles:
@@ -52,25 +60,32 @@ class PartFiles:
 
     def __init__(self, manifest: Manifest, part: int) -> None:
         self.part = part
+        self.run = manifest.content["run"]
         self.holds: Format = FORMATS["vtu" if manifest.format == PVTU else manifest.format]
         self.file = manifest.file(part)
-        self.beside = self.file.with_name(f"part-{part:05}.npz")
-        columns = manifest.content["parts"]
-        place = manifest.parts.index(part)
-        self.told: dict[str, Any] = {name: values[place] for name, values in columns.items()}
+        self.beside = manifest.folder / file_name(part, ".npz")
+        self.told: dict[str, Any] = manifest.row(part) or {}
         self.remarks: list[str] = []  # what reading the mesh file gave rise to
 
     @kept
     def mesh(self) -> Mesh:
         """The mesh file as it is now."""
         if self.told["owned_cells"] + self.told["ghost_cells"] == 0 and self.holds is FORMATS["vtu"]:
-            return _points_of_vtu(self)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", MeshpartWarning)
-            mesh = read(self.file)
-        for warning in caught:
-            self.remarks += str(warning.message).removeprefix(f"{self.file}: ").split("; ")
+            mesh = _points_of_vtu(self)
+            self._refuse_another_run(mesh.field_data.get(RUN))
+            return mesh
+        mesh, self.remarks = read_and_remark(self.file)
+        self._refuse_another_run(mesh.field_data.get(RUN))
         return mesh
+
+    def _refuse_another_run(self, codes: Any) -> None:
+        """Raise if a file says that it is of another decomposition; one that was written anew may not say anything."""
+        if isinstance(codes, np.ndarray) and codes.dtype.kind in "iu":
+            run = codes.astype(np.uint8).tobytes().decode("ascii", "replace")
+            if run != self.run:
+                raise FormatError(
+                    f"{self.file} is of another decomposition: its run is {run}, manifest.json has {self.run}"
+                )
 
     @kept
     def arrays_beside(self) -> dict[str, Array]:
@@ -140,6 +155,12 @@ def _points_of_vtu(files: PartFiles) -> Mesh:
         from meshio.vtu._vtu import VtuReader, vtu_to_numpy_type
 
         class Reader(VtuReader):  # type: ignore[misc]
+            def read_data(self, element: Any) -> Any:
+                data = super().read_data(element)
+                if element.get("Name") == RUN:
+                    self.run = data
+                return data
+
             def read_compressed_binary(self, data: Any, dtype: Any) -> Any:
                 n_bytes = np.dtype(vtu_to_numpy_type[self.header_type]).itemsize
                 blocks = base64.b64decode(data[: 4 * n_bytes])[:n_bytes]  # how many there are; meshio expects some
@@ -152,4 +173,6 @@ def _points_of_vtu(files: PartFiles) -> Mesh:
         except (Exception, SystemExit) as error:
             if "point_data" not in vars(reader):  # cells come after the points, and there are none
                 raise FormatError(f"{files.file}: {getattr(error, 'strerror', None) or in_one_line(error)}") from error
-    return Mesh(reader.points, [], point_data=reader.point_data or {})
+    run = vars(reader).get("run")
+    field_data = {} if run is None else {RUN: run}
+    return Mesh(reader.points, [], point_data=reader.point_data or {}, field_data=field_data)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from meshpart.arrays import Ids, flatten, pieces, starts, take_rows
+from meshpart.arrays import Array, Ids, flatten, pieces, starts, take_rows
 from meshpart.blocks import CellBlock, Faces
 from meshpart.cells import cell_type
 from meshpart.errors import FormatError, MeshError, warn
@@ -16,8 +16,11 @@ from meshpart.formats import plain_type
 from meshpart.manifest import read_manifest
 from meshpart.mesh import Mesh, Periodic
 from meshpart.owned import Owned
-from meshpart.read_back import PartFiles, check_all_written, holds_mesh_files
+from meshpart.read_back import PartFiles, check_all_written, holds_mesh_files, refuse_folder_of_pieces
 from meshpart.shares import Share, Whole, share_of, whole_of
+from meshpart.store import STORE
+
+AGREE = 1e-6  # of the extent of a mesh: to which the coordinates of a point agree between files
 
 
 def merge_files(path: str | os.PathLike[str]) -> Mesh:
@@ -51,13 +54,17 @@ def merge_files(path: str | os.PathLike[str]) -> Mesh:
     """
     manifest = read_manifest(path)
     if not holds_mesh_files(manifest):
-        raise FormatError(f"{path}: parts in the format {manifest.format!r} are no mesh files (of a store: open_parts)")
+        hint = " (merge(open_parts(path)) puts a part store together again)" if manifest.format == STORE else ""
+        raise FormatError(f"{path}: parts in the format {manifest.format!r} are no mesh files{hint}")
+    refuse_folder_of_pieces(manifest)
     check_all_written(manifest)
     whole = whole_of(manifest)
     remarks: dict[str, None] = {}  # in the order in which they came up
     shares = [share_of(PartFiles(manifest, part), whole, remarks) for part in sorted(manifest.parts)]
     try:
         mesh = _joined(shares, whole, remarks)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from error
     except MeshError as error:
         raise FormatError(f"{path}: what the parts hold makes up no mesh: {error}") from error
     if remarks:
@@ -69,17 +76,27 @@ def merge_files(path: str | os.PathLike[str]) -> Mesh:
 
 
 def _joined(shares: list[Share], whole: Whole, remarks: dict[str, None]) -> Mesh:
-    numbers = [share.files.part for share in shares]
+    files = {share.files.part: share.files.file for share in shares}
     points, cells = (
-        Owned(kind, numbers, [getattr(share, f"{kind}s").ids for share in shares], 0, whole.counts[kind], FormatError)
+        Owned(
+            kind,
+            list(files),
+            [getattr(share, f"{kind}s").ids for share in shares],
+            0,
+            whole.counts[kind],
+            FormatError,
+            files,
+        )
         for kind in ("point", "cell")
     )
+    coordinates = points.gather("points", [share.coordinates for share in shares])
+    _refuse_moved(coordinates, points, shares)
     point_data = _gathered("point", points, shares, whole, remarks)
     cell_data = _gathered("cell", cells, shares, whole, remarks)
     cell_sets = _sets("cell", shares, whole, remarks)
     were = whole.were
     return Mesh(
-        points=were.points(points.gather("points", [share.coordinates for share in shares])),
+        points=were.points(coordinates),
         blocks=_blocks(cells, shares, whole),
         point_data={name: values for name, (values,) in were.arrays("point", point_data).items()},
         cell_data=were.arrays("cell", {name: pieces(flat, whole.block_starts) for name, flat in cell_data.items()}),
@@ -90,6 +107,25 @@ def _joined(shares: list[Share], whole: Whole, remarks: dict[str, None]) -> Mesh
         periodic=_periodic(shares, whole),
         info=whole.info,
     )
+
+
+def _refuse_moved(coordinates: Array, points: Owned, shares: list[Share]) -> None:
+    """Raise if a part holds a point of another part elsewhere, as it does if the two are of different meshes."""
+    finite = coordinates[np.isfinite(coordinates).all(axis=1)]
+    reach = AGREE * float(np.ptp(finite, axis=0).max()) if finite.size else 0.0
+    for share in shares:
+        ids, found = share.others
+        expected = coordinates[ids]
+        with np.errstate(invalid="ignore", over="ignore"):
+            agree = (found == expected) | (np.abs(found - expected) <= reach) | (np.isnan(found) & np.isnan(expected))
+        moved = np.flatnonzero(~agree.all(axis=1))
+        if len(moved):
+            owner = shares[np.searchsorted(np.cumsum(points.counts), points.places[ids[moved[0]]], "right")]
+            here, there = (tuple(own[moved[0]].tolist()) for own in (found, expected))
+            raise FormatError(
+                f"point {ids[moved[0]]} is at {here} in {share.files.file} and at {there} in {owner.files.file}: "
+                "they are not of one mesh, or one of them was changed and the other not"
+            )
 
 
 def _gathered(kind: str, owned: Owned, shares: list[Share], whole: Whole, remarks: dict[str, None]) -> dict[str, Any]:

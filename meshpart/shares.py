@@ -109,6 +109,7 @@ class Share(NamedTuple):
     points: Entities
     cells: Entities
     coordinates: Array
+    others: tuple[Ids, Array]  # the global ids, and the coordinates, of the points that it holds and others own
     lengths: Ids  # of each cell
     nodes: Ids  # as global ids, cell after cell
     faces: list[tuple[Ids, Faces]]  # of polyhedra: which of the cells, and their faces
@@ -154,6 +155,7 @@ def share_of(files: PartFiles, whole: Whole, remarks: dict[str, None]) -> Share:
         points,
         cells,
         mesh.points[point_rows],
+        (np.delete(point_ids, point_rows), np.delete(mesh.points, point_rows, axis=0)),
         np.diff(offsets),
         point_ids[nodes],
         _faces(mesh, cell_rows),
@@ -168,7 +170,7 @@ def _nothing(files: PartFiles) -> Share:
             raise FormatError(f"{file}: No such file")
     none = np.zeros(0, np.int64)
     entities = Entities(none, {}, {}, set())
-    return Share(files, entities, entities, np.zeros((0, 3)), none, none, [], [])
+    return Share(files, entities, entities, np.zeros((0, 3)), (none, np.zeros((0, 3))), none, none, [], [])
 
 
 def _all_ids(files: PartFiles, kind: str, count: int, whole: Whole) -> Ids:

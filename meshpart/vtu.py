@@ -48,6 +48,8 @@ ROOT = f'version="1.0" byte_order="{"LittleEndian" if sys.byteorder == "little" 
 WEDGE = [0, 2, 1, 3, 5, 4]
 POLYHEDRON = 42
 
+RUN = "meshpart:run"  # the field data that says of which decomposition a piece is, as the codes of its letters
+
 GLOBAL_IDS = {"PointData": "GlobalPointIds", "CellData": "GlobalCellIds"}  # which VTK takes for what they are
 IS_ID = ' IdType="1"'
 
@@ -77,8 +79,8 @@ def write_vtu(path: Path, mesh: meshio.Mesh) -> Schema:
     ----------
     path : pathlib.Path
     mesh : meshio.Mesh
-        Of cells that VTK has, with one dtype of each array in all blocks and without sets and field data, for which
-        the format has no place. It stays as it is. Points get three coordinates, the last ones 0.
+        Of cells that VTK has, with one dtype of each array in all blocks and without sets, for which the format has no
+        place. Of field data it may have RUN. It stays as it is. Points get three coordinates, the last ones 0.
 
     Returns
     -------
@@ -90,8 +92,8 @@ def write_vtu(path: Path, mesh: meshio.Mesh) -> Schema:
         If the file cannot hold the mesh, or cannot be written.
     """
     for name in ("point_sets", "cell_sets", "field_data"):
-        if getattr(mesh, name):
-            raise FormatError(f"vtu files hold no {name.replace('_', ' ')}: {', '.join(getattr(mesh, name))}")
+        if left := [key for key in getattr(mesh, name) if (name, key) != ("field_data", RUN)]:
+            raise FormatError(f"vtu files hold no {name.replace('_', ' ')}: {', '.join(left)}")
     points = np.zeros((len(mesh.points), 3), mesh.points.dtype)
     points[:, : mesh.points.shape[1]] = mesh.points
     sections: dict[str, Arrays] = {
@@ -103,7 +105,7 @@ def write_vtu(path: Path, mesh: meshio.Mesh) -> Schema:
     described = {tag: _described(tag, arrays) for tag, arrays in sections.items()}
     arrays = [array for arrays in sections.values() for array in arrays.values()]
     is_raw = not any(MARKUP.search(array.data) for array in arrays)
-    head = _head(described, arrays, len(points), len(sections["Cells"]["types"]), is_raw=is_raw)
+    head = _head(_field_data(mesh), described, arrays, len(points), len(sections["Cells"]["types"]), is_raw=is_raw)
     try:
         with path.open("wb") as file:
             file.write(head.encode("ascii"))
@@ -141,8 +143,23 @@ def opening(tag: str, arrays: Mapping[str, str]) -> str:
 # -- XML ----------------------------------------------------------------------------------------------------
 
 
+def _field_data(mesh: meshio.Mesh) -> list[str]:
+    """Return the element that says of which decomposition a mesh is, if it says so; meshio reads no text there."""
+    if RUN not in mesh.field_data:
+        return []
+    codes = _native(RUN, mesh.field_data[RUN])
+    told = f'type="{TYPES[codes.dtype.name]}" Name={quoted(RUN)} NumberOfTuples="{len(codes)}" format="ascii"'
+    return ["<FieldData>", f"<DataArray {told}>{' '.join(map(str, codes.tolist()))}</DataArray>", "</FieldData>"]
+
+
 def _head(
-    described: Mapping[str, Mapping[str, str]], arrays: list[Array], n_points: int, n_cells: int, *, is_raw: bool
+    field_data: list[str],
+    described: Mapping[str, Mapping[str, str]],
+    arrays: list[Array],
+    n_points: int,
+    n_cells: int,
+    *,
+    is_raw: bool,
 ) -> str:
     """Return all that stands before the arrays.
 
@@ -155,6 +172,7 @@ def _head(
         '<?xml version="1.0"?>',
         f'<VTKFile type="UnstructuredGrid" {ROOT}>',
         "<UnstructuredGrid>",
+        *field_data,
         f'<Piece NumberOfPoints="{n_points}" NumberOfCells="{n_cells}">',
     ]
     for tag, elements in described.items():

@@ -15,7 +15,6 @@ from meshpart.arrays import same
 from meshpart.manifest import read_manifest
 from meshpart.meshio_bridge import patched_meshio
 
-
 OTHER_READERS = {"gmsh22": "gmsh"}  # of formats, for which meshio has another name when it reads them
 
 

@@ -204,7 +204,7 @@ def test_dtypes_that_files_do_not_know_are_converted_and_said(tmp_path: Path) ->
 @pytest.mark.parametrize("values", [[1j], ["a"], [np.longdouble(1)], [None], [np.datetime64("2000-01-01")]])
 def test_numbers_that_no_file_holds_are_refused_before_anything_is_there(values: list[object], tmp_path: Path) -> None:
     mesh = Mesh(grid_points(1, 1), [("quad", quad_rows(1, 1))], cell_data={"odd": [np.array(values)]})
-    with pytest.raises(FormatError, match=r"hold no numbers of dtype .*: cell_data\['odd'\]"):
+    with pytest.raises(FormatError, match=r"hold no .*: cell_data\['odd'\]"):
         write_parts(split(mesh, [0]), tmp_path / "parts", format="vtu")
     assert list(tmp_path.iterdir()) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from carrying import carrying
 from meshes import (
     DRAWN,
+    QUARTERS,
     cubes,
     empty_blocks,
     grid_points,
@@ -28,7 +30,8 @@ from part_folders import part_file
 from pieces import assert_each_once, written
 from vtk_reading import arrays_of, ids_of, points_of, read_by_vtk, sizes_of
 
-from meshpart import Mesh, split
+from meshpart import FormatError, Mesh, merge_files, split
+from meshpart.manifest import read_manifest
 
 
 def prisms(nx: int, ny: int, nz: int) -> Mesh:
@@ -241,3 +244,22 @@ def test_voxels_are_pieces_too(tmp_path: Path) -> None:
     grid = read_by_vtk(written(split(mesh, [0, 1]), tmp_path))
     assert_each_once(grid, mesh)
     assert sizes_of(grid, "Volume").tolist() == [1, 1]
+
+
+def test_vtk_reads_of_a_piece_and_keeps_of_which_run_it_is(tmp_path: Path) -> None:
+    vtk = pytest.importorskip("vtk")
+    parts = split(quads(4, 4), QUARTERS)
+    path = written(parts, tmp_path)
+    piece = read_manifest(path).file(2)
+    grid = read_by_vtk(piece)
+    assert bytes(arrays_of(grid.GetFieldData())["meshpart:run"].astype(np.uint8)).decode() == parts[0].run
+    assert read_by_vtk(path).GetNumberOfCells() == 16
+    writer = vtk.vtkXMLUnstructuredGridWriter()
+    writer.SetFileName(str(piece))
+    writer.SetInputData(grid)
+    assert writer.Write() == 1
+    assert merge_files(path) == quads(4, 4)
+    content = json.loads((piece.parent / "manifest.json").read_text())
+    (piece.parent / "manifest.json").write_text(json.dumps({**content, "run": "0" * 32}))
+    with pytest.raises(FormatError, match="is of another decomposition: its run is"):
+        merge_files(path)

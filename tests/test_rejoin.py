@@ -163,6 +163,16 @@ def test_names_that_are_written_otherwise_come_back(tmp_path: Path) -> None:
         assert unlike(merge_files(written(mesh, [0, 1], tmp_path, form)), mesh) == []
 
 
+def test_sets_come_back_in_the_order_that_the_manifest_has(tmp_path: Path) -> None:
+    mesh = replace(quads(2, 1), point_sets={"z": [0], "a": [1]}, cell_sets={"z": [[0]], "b": [[1]], "a": [[]]})
+    path = written(mesh, [0, 1], tmp_path)
+    content = json.loads((path / "manifest.json").read_text())
+    content.update(point_sets=["z", "a"], cell_sets=["z", "b", "a"])
+    (path / "manifest.json").write_text(json.dumps(content))
+    merged = merge_files(path)
+    assert (list(merged.point_sets), list(merged.cell_sets)) == (["z", "a"], ["z", "b", "a"])
+
+
 def test_an_array_that_is_called_as_a_set_would_be_is_an_array(tmp_path: Path) -> None:
     data = {"set:A": [np.array([0, 1])], "set:B": [np.array([1, 0])]}
     mesh = replace(quads(2, 1), cell_data=data, cell_sets={"A": [[0]]})

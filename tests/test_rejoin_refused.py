@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from carrying import carrying
-from meshes import (
-    QUARTERS,
-    in_turn,
-    interleaved,
-    quads,
-)
+from meshes import QUARTERS, cubes, in_turn, interleaved, quads, with_unused_points
 from rejoined import change, written
 
-from meshpart import FormatError, merge_files, split, write_parts
+from meshpart import FormatError, merge_files, read, split, write_parts
 from meshpart.manifest import read_manifest
+from meshpart.part_labels import read_part_labels
 
 
 @pytest.fixture
@@ -60,16 +58,133 @@ def test_a_missing_file_of_a_part_that_owns_nothing_is_named(tmp_path: Path) -> 
         merge_files(path)
 
 
-def test_files_of_another_decomposition_are_refused(quarters: Path, tmp_path: Path) -> None:
+def without_a_run(part: Any) -> None:
+    """Let meshio write the file anew, which drops the field data that says of which decomposition it is."""
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_files_of_another_decomposition_are_refused_by_their_run(layers: int, tmp_path: Path) -> None:
+    mesh = with_unused_points(quads(4, 4), 3)
+    for name, cuts in (("one", QUARTERS), ("other", np.roll(QUARTERS, 1))):
+        (tmp_path / name).mkdir()
+        path = written(mesh, cuts, tmp_path / name, "vtu", 5, layers)  # of which the last has no cells
+        pieces = split(mesh, cuts, 5, ghost_layers=layers)
+        write_parts(pieces, tmp_path / name / "x.pvtu")
+        assert merge_files(path) == merge_files(tmp_path / name / "x.pvtu") == mesh
+    for name in ("parts", "x.pvtu"):
+        one, other = (read_manifest(tmp_path / which / name) for which in ("one", "other"))
+        for part in (0, 1):
+            kept = one.file(part).read_bytes()
+            shutil.copy(other.file(part), one.file(part))
+            with pytest.raises(FormatError, match=rf"part-0000{part}\.vtu is of another decomposition") as caught:
+                merge_files(tmp_path / "one" / name)
+            assert other.content["run"] in str(caught.value)
+            assert one.content["run"] in str(caught.value)
+            one.file(part).write_bytes(kept)
+
+
+def test_a_piece_without_cells_of_another_decomposition_is_refused_by_its_run(tmp_path: Path) -> None:
+    files = []
+    for name, shift in (("one", 0.0), ("other", 100.0)):
+        mesh = with_unused_points(cubes(2, 1, 1), 3)
+        (tmp_path / name).mkdir()
+        path = written(replace(mesh, points=mesh.points + shift), [2, 2], tmp_path / name, "vtu", 4, 0)
+        files.append(read_manifest(path).file(0))  # which has the three points and no cells
+    shutil.copy(files[1], files[0])
+    with pytest.raises(FormatError, match=r"part-00000\.vtu is of another decomposition"):
+        merge_files(tmp_path / "one" / "parts")
+
+
+@pytest.mark.parametrize("form", ["vtu", "msh", "xdmf", "inp"])
+@pytest.mark.parametrize("layers", [0, 1])
+def test_a_part_of_a_mesh_that_lies_elsewhere_is_refused_by_its_points(form: str, layers: int, tmp_path: Path) -> None:
+    files = []
+    for name, shift in (("a", 0.0), ("b", 100.0)):
+        (tmp_path / name).mkdir()
+        mesh = quads(4, 4)
+        path = written(replace(mesh, points=mesh.points + shift), QUARTERS, tmp_path / name, form, layers=layers)
+        if form == "vtu":
+            change(path, 1, without_a_run)
+        files.append(read_manifest(path).file(1))
+    for suffix in (files[0].suffix, ".h5", ".npz"):
+        if files[1].with_suffix(suffix).exists():
+            shutil.copy(files[1].with_suffix(suffix), files[0].with_suffix(suffix))
+    with pytest.raises(
+        FormatError, match=r"point \d+ is at .* in \S*part-0000\d\.\w+ and at .* in \S*part-0000\d\."
+    ) as caught:
+        merge_files(tmp_path / "a" / "parts")
+    assert str(caught.value).startswith(f"{tmp_path / 'a' / 'parts'}: ")
+    assert "part-00001" in str(caught.value)
+
+
+def test_points_that_differ_by_rounding_or_are_no_numbers_are_taken(quarters: Path) -> None:
+    def shake(part: Any) -> None:
+        own = part.point_data["vtkGhostType"] == 0
+        part.points = np.where(own[:, None], part.points, part.points + 1e-9)
+        part.points[part.point_data["GlobalPointIds"] == 12] = np.nan
+
+    before = merge_files(quarters).points
+    for part in range(4):
+        change(quarters, part, shake)
+    after = merge_files(quarters).points
+    assert np.isnan(after[12]).all()
+    assert np.array_equal(np.delete(before, 12, 0), np.delete(after[:, :2], 12, 0))
+
+
+def test_files_of_another_decomposition_are_refused_without_their_run_too(quarters: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = written(carrying(quads(4, 4)), np.roll(QUARTERS, 1), tmp_path / "other")
+    change(other, 1, without_a_run)
     shutil.copy(read_manifest(other).file(1), read_manifest(quarters).file(1))
     with pytest.raises(FormatError, match=r"cell \d+ is owned by (parts \d and \d|no part)|owned points"):
         merge_files(quarters)
     larger = written(carrying(quads(8, 4)), np.repeat(QUARTERS, 2), tmp_path / "other")
+    change(larger, 1, without_a_run)
     shutil.copy(read_manifest(larger).file(1), read_manifest(quarters).file(1))
     with pytest.raises(FormatError, match=r"part-00001\.vtu"):
         merge_files(quarters)
+
+
+def test_what_is_wrong_between_files_names_the_set_and_the_files(quarters: Path) -> None:
+    def own_again(part: Any) -> None:
+        part.point_data["GlobalPointIds"][part.point_data["PointOwner"] == 1] = 0
+
+    before = read_manifest(quarters).file(1).read_bytes()
+    change(quarters, 1, own_again)
+    with pytest.raises(
+        FormatError, match=rf"^{re.escape(str(quarters))}: point 0 is owned by .*part-00000.*part-00001"
+    ):
+        merge_files(quarters)
+    read_manifest(quarters).file(1).write_bytes(before)
+    change(quarters, 1, lambda part: part.point_data.update(a=part.point_data["a"].astype(np.int8)))
+    with pytest.raises(FormatError, match=rf"^{re.escape(str(quarters))}: point data 'a' has .*part-00000.*part-00001"):
+        merge_files(quarters)
+
+
+def test_the_folder_of_pieces_is_sent_to_its_index(tmp_path: Path) -> None:
+    mesh = quads(4, 4)
+    write_parts(split(mesh, QUARTERS), tmp_path / "x.pvtu")
+    folder = read_manifest(tmp_path / "x.pvtu").folder
+    for ask in (merge_files, lambda path: read_part_labels(path, mesh)):
+        with pytest.raises(FormatError, match=rf"{folder.name} has the pieces of a \.pvtu file: give that file"):
+            ask(folder)
+
+
+def test_of_files_that_were_written_here_no_other_reader_is_advised(tmp_path: Path) -> None:
+    path = written(quads(4, 4), QUARTERS, tmp_path)
+    file = read_manifest(path).file(1)
+    file.write_bytes(file.read_bytes()[:700])
+    with pytest.raises(FormatError, match=r"part-00001\.vtu") as caught:
+        merge_files(path)
+    assert "pip install" not in str(caught.value)
+    with pytest.raises(FormatError, match=r"meshioplusplus"):  # that it failed too, or what would install it
+        read(file)
+
+
+def test_a_store_is_sent_to_what_merges_it(tmp_path: Path) -> None:
+    write_parts(split(quads(4, 4), QUARTERS), tmp_path / "store")
+    with pytest.raises(FormatError, match=r"\(merge\(open_parts\(path\)\) puts a part store together again\)"):
+        merge_files(tmp_path / "store")
 
 
 @pytest.mark.parametrize(
