@@ -15,7 +15,7 @@ import numpy as np
 
 from meshpart.arrays import Array
 from meshpart.beside import write_beside
-from meshpart.errors import FormatError, MissingDependencyError, warn
+from meshpart.errors import ArgumentError, FormatError, MissingDependencyError, warn
 from meshpart.fitting import MeshFile, fit_mesh, refuse_mesh
 from meshpart.formats import FORMATS, OTHER_NAMES, Format, find_format
 from meshpart.losses import DROPPED
@@ -47,7 +47,7 @@ def write(
         meshio's name of a format, or a suffix: vtu, vtk, xdmf, exodus, med, msh, inp, ... By default the suffix of
         `path` tells it.
     overwrite : bool
-        Replace a file that is there, and the files that are written beside it.
+        Replace a file that is there, and the files that are written beside it, each with its permissions.
 
     Raises
     ------
@@ -73,6 +73,8 @@ def write(
     ...     meshpart.read(f"{folder}/one.vtu") == mesh
     True
     """
+    if isinstance(mesh, str | os.PathLike):
+        raise ArgumentError(f"the mesh comes first, then the path: write(mesh, path), got {mesh!r} as the mesh")
     mesh = as_mesh(mesh)
     place, name, holds, stem = place_for_mesh(path, format=format, overwrite=overwrite)
     refuse_mesh(mesh, name, holds)
@@ -195,6 +197,8 @@ def _move(folder: Path, place: Path, overwrite: bool) -> None:
             raise FormatError(f"{target}, which belongs to {place.name}, is there already; overwrite=True replaces it")
     try:
         for file in files:
+            if place.with_name(file.name).exists():
+                shutil.copymode(place.with_name(file.name), file)
             file.replace(place.with_name(file.name))
     except OSError as error:
         raise cannot_write(place, error) from error

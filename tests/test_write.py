@@ -17,11 +17,24 @@ import pytest
 from carrying import with_everything
 from meshes import empty_blocks, grid_points, no_cells, overlapping_sets, polygons, quad_rows, quads
 
-from meshpart import ArgumentError, FormatError, Mesh, MeshError, MeshpartWarning, read, split, write
+from meshpart import (
+    ArgumentError,
+    FormatError,
+    Mesh,
+    MeshError,
+    MeshpartWarning,
+    merge,
+    open_parts,
+    read,
+    split,
+    write,
+    write_parts,
+)
 from meshpart.arrays import same
 from meshpart.cells import CELL_TYPES
 from meshpart.fitting import fit_mesh
 from meshpart.formats import FORMATS, find_format
+from meshpart.manifest import read_manifest
 from meshpart.mesh_file import KEEP_BLOCKS
 from meshpart.meshio_bridge import patched_meshio
 
@@ -128,7 +141,7 @@ def test_cell_types_that_a_format_lacks_are_refused_before_anything_is_there(tmp
         write(quads(1, 1), tmp_path / "mesh.off")
     with pytest.raises(FormatError, match="the mesh has no cells, and tecplot files must have some"):
         write(no_cells(3), tmp_path / "mesh.dat")
-    with pytest.raises(FormatError, match="hold no numbers of dtype complex128"):
+    with pytest.raises(FormatError, match="hold no complex numbers"):
         write(replace(quads(1, 1), point_data={"z": np.zeros(4, complex)}), tmp_path / "mesh.vtu")
     assert list(tmp_path.iterdir()) == []
 
@@ -312,6 +325,60 @@ def test_what_is_no_mesh_and_no_path_is_refused(tmp_path: Path) -> None:
         write(quads(1, 1), 3)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="format must be a str, got 3"):
         write(quads(1, 1), tmp_path / "mesh.vtu", format=3)  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path) -> None:
+    mesh = replace(quads(1, 1), point_sets={"A": [0]}, field_data={"plate": np.array([1, 2])})
+    written(mesh, tmp_path / "x.vtu")
+    for name, mode in (("x.vtu", 0o660), ("x.npz", 0o600)):
+        (tmp_path / name).chmod(mode)
+    written(mesh, tmp_path / "x.vtu", overwrite=True)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("x.vtu", "x.npz")] == [0o660, 0o600]
+
+
+def test_a_path_in_the_place_of_the_mesh_is_told_where_it_belongs(tmp_path: Path) -> None:
+    swapped: Any = write
+    with pytest.raises(ArgumentError, match="the mesh comes first, then the path"):
+        swapped("x.vtu", quads(1, 1))
+    with pytest.raises(ArgumentError, match="the mesh comes first, then the path"):
+        swapped(tmp_path / "x.vtu", quads(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        (np.zeros(4, complex), "complex numbers: point_data['c'] is complex128"),
+        (np.array(["a", "b", "c", "d"]), "text: point_data['c'] is <U1"),
+        (np.zeros(4, "M8[D]"), "dates: point_data['c'] is datetime64[D]"),
+        (np.zeros(4, np.longdouble), f"numbers of dtype {np.dtype(np.longdouble)}: point_data['c'] is"),
+    ],
+)
+def test_data_that_no_file_holds_is_called_what_it_is_with_what_can_be_done(
+    values: Any, what: str, tmp_path: Path
+) -> None:
+    mesh = replace(quads(1, 1), point_data={"c": values})
+    with pytest.raises(FormatError) as caught:
+        write(mesh, tmp_path / "x.vtu")
+    assert str(caught.value).startswith(f"vtu files hold no {what}")
+    assert "(leave it out, or keep it in a part store, which holds it)" in str(caught.value)
+    write_parts(split(mesh, [0]), tmp_path / "store")
+    assert same(merge(open_parts(tmp_path / "store")).point_data["c"], values)
+
+
+def test_what_vtu_files_lack_is_said_of_our_own_writer_and_of_others_of_meshio(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="vtu files, as meshpart writes them, hold no cells of type hexahedron64"):
+        write(Mesh(np.zeros((64, 3)), [("hexahedron64", [range(64)])]), tmp_path / "x.vtu")
+    with pytest.raises(FormatError, match="off files, as meshio writes them, hold no cells of type quad"):
+        write(quads(1, 1), tmp_path / "x.off")
+
+
+def test_a_piece_that_is_read_and_written_again_is_still_of_its_run(tmp_path: Path) -> None:
+    write_parts(split(quads(2, 1), [0, 1]), tmp_path / "x.pvtu")
+    piece = read_manifest(tmp_path / "x.pvtu").file(1)
+    read_once = read(piece)
+    assert written(read_once, piece, overwrite=True) == []
+    assert bytes(read(piece).field_data["meshpart:run"]).decode() == read_manifest(tmp_path / "x.pvtu").content["run"]
+    assert read(piece) == read_once
 
 
 def test_a_format_may_be_another_than_the_suffix_says(tmp_path: Path) -> None:
