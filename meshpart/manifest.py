@@ -79,15 +79,20 @@ class Manifest:
         """Return the file of a part."""
         return self.folder / file_name(part, self.content["suffix"])
 
-    def row(self, part: int) -> dict[str, Any] | None:
-        """Return what the table says of a part; None if it was not written."""
+    def place(self, part: int) -> int | None:
+        """Return which of those that were written a part is; None if it was not."""
         numbers = self.parts
-        place = part  # where it is if all parts were written in order
-        if part >= len(numbers) or numbers[part] != part:
-            if part not in numbers:
-                return None
-            place = numbers.index(part)
-        return {name: column[place] for name, column in self.content["parts"].items()}
+        if part < len(numbers) and numbers[part] == part:  # as where all were written in order
+            return part
+        return numbers.index(part) if part in numbers else None
+
+    def entry(self, part: int, column: str) -> Any:
+        """Return what a column of the table says of a part that was written."""
+        return self.content["parts"][column][self.place(part)]
+
+    def row(self, part: int) -> dict[str, Any]:
+        """Return all that the table says of a part that was written."""
+        return {column: self.entry(part, column) for column in self.content["parts"]}
 
 
 def file_name(part: int, suffix: str) -> str:

@@ -1,7 +1,7 @@
 """Nested values as JSON and arrays apart, and back again, bit for bit: what a part store's files hold, without pickle.
 
-In JSON, an array is a string, its name among the arrays: a path such as "mesh/point_data/u". A string that begins with
-"=" is the rest of it. A list is a tuple. An object is a read-only mapping, unless it says by its key "" what it is: a
+In JSON, an array is a list of where it is: its dtype, which byte it begins at, and its shape. Another list is a tuple.
+A string begins with "=", and is the rest. An object is a read-only mapping, unless it says by its key "" what it is: a
 frozen dataclass or a named tuple of meshpart, with its fields, or one of a few words, by which its key "of" is to be
 read. Numbers, true, false and null are themselves.
 """
@@ -21,22 +21,49 @@ import numpy as np
 
 from meshpart.arrays import Array, frozen, trusted
 from meshpart.errors import FormatError
-from meshpart.tensors import NAMES
+from meshpart.tensors import NAMES, At, Tensors
 
 KIND, TEXT = "", "="
 
-Classes = Mapping[Any, tuple[str, ...]]  # which classes may be packed, and the names of their fields
-ByName = Mapping[str, tuple[Any, tuple[str, ...]]]  # the same by the names of the classes
+
+class Known:
+    """The dataclasses and named tuples that may be packed.
+
+    Parameters
+    ----------
+    classes : classes
+    defaults : mapping of str to anything
+        None, or something empty, by fields that are left out where they have it.
+    """
+
+    def __init__(self, *classes: Any, defaults: Mapping[str, Any] = MappingProxyType({})) -> None:
+        self.fields: dict[Any, tuple[str, ...]] = {}
+        self.by_name: dict[str, tuple[Any, frozenset[str], dict[str, Any]]] = {}
+        self._defaults = defaults
+        for cls in classes:
+            names = tuple(entry.name for entry in fields(cls)) if is_dataclass(cls) else cls._fields
+            self.fields[cls] = names
+            own = {name: defaults[name] for name in names if name in defaults}
+            self.by_name[cls.__name__] = cls, frozenset(names), own
+
+    def told(self, value: Any) -> list[str]:
+        """Return the fields of a dataclass or named tuple that are not left out."""
+        return [name for name in self.fields[type(value)] if not self._is_default(name, getattr(value, name))]
+
+    def _is_default(self, name: str, value: Any) -> bool:
+        if name not in self._defaults or type(value) is not type(self._defaults[name]):
+            return False
+        return value is None or len(value) == 0
 
 
-def pack(value: Any, classes: Classes) -> tuple[str, dict[str, Array]]:
-    """Return a value as JSON, and its arrays by name.
+def pack(value: Any, classes: Known) -> tuple[str, Tensors]:
+    """Return a value as JSON, and its arrays, which are named by a path, such as "mesh/point_data/u".
 
     Parameters
     ----------
     value : anything
-    classes : mapping of type to tuple of str
-        The dataclasses and named tuples that may be in it, from `known`.
+    classes : Known
+        What may be in it, besides what JSON has.
 
     Raises
     ------
@@ -45,32 +72,38 @@ def pack(value: Any, classes: Classes) -> tuple[str, dict[str, Array]]:
     """
     packer = _Packer(classes)
     try:
-        return json.dumps(packer.packed(value, ()), separators=(",", ":")), packer.arrays
+        packed = packer.packed(value, ())
+        tensors = Tensors(packer.arrays)
+        for name, node in packer.nodes.items():
+            node[:] = tensors.at[name]
+        return json.dumps(packed, separators=(",", ":")), tensors
     except RecursionError as error:
         raise FormatError("field_data, block_data or info is too deep to be stored, or holds itself") from error
 
 
-def unpack(text: str, arrays: Mapping[str, Array], classes: Classes) -> Any:
-    """Return the value that was packed, with the arrays given.
+def unpack(text: str | bytes, array: Callable[..., Array], classes: Known) -> Any:
+    """Return the value that was packed.
+
+    Parameters
+    ----------
+    text : str or bytes
+    array : callable
+        Returns the array that is at a place in the file.
+    classes : Known
 
     Raises
     ------
-    ValueError, LookupError, TypeError
+    ValueError, LookupError, TypeError, OverflowError
         If the text is not what `pack` returns.
     """
-    by_name = {cls.__name__: (cls, names) for cls, names in classes.items()}
-    return _unpacked(json.loads(text), arrays, by_name)
-
-
-def known(*classes: Any) -> Classes:
-    """Return the fields of dataclasses and named tuples, as the functions here take them."""
-    return {cls: tuple(entry.name for entry in fields(cls)) if is_dataclass(cls) else cls._fields for cls in classes}
+    return _unpacked(json.loads(text), array, classes.by_name)
 
 
 class _Packer:
-    def __init__(self, classes: Classes) -> None:
+    def __init__(self, classes: Known) -> None:
         self._classes = classes
         self.arrays: dict[str, Array] = {}
+        self.nodes: dict[str, At] = {}  # what stands for each array in JSON, to be filled when it is known where it is
 
     def packed(self, value: Any, path: tuple[str, ...]) -> Any:
         """Return what stands for a value in JSON."""
@@ -81,8 +114,9 @@ class _Packer:
             return TEXT + value
         if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.ma.MaskedArray):
             return self._array(value, path)
-        if kind in self._classes:
-            return {KIND: kind.__name__, **{f: self.packed(getattr(value, f), (*path, f)) for f in self._classes[kind]}}
+        if kind in self._classes.fields:
+            told = {name: self.packed(getattr(value, name), (*path, name)) for name in self._classes.told(value)}
+            return {KIND: kind.__name__, **told}
         if kind in (tuple, list):
             items = [self.packed(item, (*path, str(number))) for number, item in enumerate(value)]
             return items if kind is tuple else {KIND: "list", "of": items}
@@ -103,19 +137,19 @@ class _Packer:
         values, name = np.asarray(given), _name(path)
         while name in self.arrays:
             name += "~"
-        node: Any = name
+        node: Any = self.nodes.setdefault(name, [])
         if values.dtype in NAMES:
             self.arrays[name] = values
         else:
             self.arrays[name], dtype = _apart(values, path)
-            node = {KIND: "dtype", "of": [name, TEXT + dtype]}
+            node = {KIND: "dtype", "of": [node, TEXT + dtype]}
         return node if isinstance(given, np.ndarray) else {KIND: "scalar", "of": node}
 
 
 @lru_cache(4096)  # of one part after another, which have the same
 def _name(path: tuple[str, ...]) -> str:
     """Return what the file calls an array: its path, in which a key's own slashes and such are quoted."""
-    return "/".join(key.replace("%", "%25").replace("/", "%2F").replace(TEXT, "%3D") for key in path)
+    return "/".join(key.replace("%", "%25").replace("/", "%2F") for key in path)
 
 
 def _apart(values: Array, path: tuple[str, ...]) -> tuple[Array, str]:
@@ -128,36 +162,42 @@ def _apart(values: Array, path: tuple[str, ...]) -> tuple[Array, str]:
     return np.ascontiguousarray(values).reshape(*values.shape, 1).view(np.uint8), repr(described)
 
 
-def _unpacked(node: Any, arrays: Mapping[str, Array], classes: ByName) -> Any:
+def _unpacked(node: Any, array: Callable[..., Array], classes: Mapping[str, Any]) -> Any:
     """Return the value that a part of the JSON, which is used up, stands for."""
-    if type(node) is str:
-        return arrays[node] if node[0] != TEXT else node[1:]
     if type(node) is list:
-        return tuple([_unpacked(item, arrays, classes) for item in node])
+        if node and type(node[0]) is str and node[0][0] != TEXT:
+            return array(*node)
+        return tuple([_unpacked(item, array, classes) for item in node])
     if type(node) is not dict:
-        return node
+        return node[1:] if type(node) is str else node
     kind = node.pop(KIND, None)
-    if kind is None:
-        return MappingProxyType(_values(node, arrays, classes))
     if kind in classes:
-        return _instance(*classes[kind], _values(node, arrays, classes))
-    of = _values(node["of"], arrays, classes) if kind in ("dict", "frozen") else _unpacked(node["of"], arrays, classes)
+        cls, names, defaults = classes[kind]
+        return _instance(cls, names, {**defaults, **_values(node, array, classes)})
+    if kind is None:
+        return MappingProxyType(_values(node, array, classes))
+    of = _values(node["of"], array, classes) if kind in ("dict", "frozen") else _unpacked(node["of"], array, classes)
     return WORDS[kind](of)
 
 
-def _values(node: dict[str, Any], arrays: Mapping[str, Array], classes: ByName) -> dict[str, Any]:
+def _values(node: dict[str, Any], array: Callable[..., Array], classes: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object of JSON with the values that its entries stand for."""
     for name, item in node.items():
-        if type(item) is str:
-            node[name] = arrays[item] if item[0] != TEXT else item[1:]
-        elif type(item) in (dict, list):
-            node[name] = _unpacked(item, arrays, classes)
+        kind = type(item)
+        if kind is list and item and type(item[0]) is str and item[0][0] != TEXT:  # most are arrays
+            node[name] = array(*item)
+        elif kind is str and item[0] == TEXT:
+            node[name] = item[1:]
+        elif kind is str:
+            raise ValueError(f"{item!r} is no text")
+        elif kind is list or kind is dict:
+            node[name] = _unpacked(item, array, classes)
     return node
 
 
-def _instance(cls: Any, names: tuple[str, ...], values: dict[str, Any]) -> Any:
-    if tuple(values) != names:
-        raise ValueError(f"a {cls.__name__} has the fields {', '.join(names)}, not {', '.join(values)}")
+def _instance(cls: Any, names: frozenset[str], values: dict[str, Any]) -> Any:
+    if values.keys() != names:
+        raise ValueError(f"a {cls.__name__} cannot have the fields {', '.join(values)}")
     return cls(**values) if issubclass(cls, tuple) else trusted(cls, **values)
 
 

@@ -64,7 +64,7 @@ class PartFiles:
         self.holds: Format = FORMATS["vtu" if manifest.format == PVTU else manifest.format]
         self.file = manifest.file(part)
         self.beside = manifest.folder / file_name(part, ".npz")
-        self.told: dict[str, Any] = manifest.row(part) or {}
+        self.told: dict[str, Any] = manifest.row(part)
         self.remarks: list[str] = []  # what reading the mesh file gave rise to
 
     @kept

@@ -198,6 +198,8 @@ def _refuse_other_types(files: PartFiles, mesh: Mesh, cell_ids: Ids, whole: Whol
 
 
 def _alike(type_: str, other: str, holds: Format) -> bool:
+    if plain_type(other) == "polygon" and type_ in ("triangle", "quad"):  # as meshio calls small ones
+        return True
     return plain_type(type_) == plain_type(other) or holds.type_of(type_) == holds.type_of(other) is not None
 
 

@@ -24,20 +24,30 @@ from meshpart.local_graph import LocalGraph
 from meshpart.manifest import Manifest, fields_of, file_name, read_manifest
 from meshpart.mesh import Mesh, Periodic
 from meshpart.one_file import complete_file, remove_abandoned
-from meshpart.packing import known, pack, unpack
+from meshpart.packing import Known, pack, unpack
 from meshpart.staging import FIELDS, Place, committed_folder
 from meshpart.submesh import IndexMap, Provenance, SubMesh
-from meshpart.tensors import map_tensors, write_tensors
+from meshpart.tensors import map_tensors
 from meshpart.whole import listed
 
 STORE = "store"
 SUFFIX = ".safetensors"
-CONTENT = "meshpart"  # the entry of a file's metadata that says what its arrays are
 
-# What a part is made of.
-CLASSES = known(SubMesh, Mesh, CellBlock, Faces, Periodic, IndexMap, HaloPlan, Provenance, Repair, LocalGraph)
+# What a part is made of, and what most parts do not have.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+CLASSES = Known(
+    *(SubMesh, Mesh, CellBlock, Faces, Periodic, IndexMap, HaloPlan, Provenance, Repair, LocalGraph),
+    defaults={
+        **dict.fromkeys(("point_data", "cell_data", "field_data", "block_data", "point_sets", "cell_sets"), NOTHING),
+        **dict.fromkeys(("point_set_positions", "cell_set_positions", "row_starts", "graphs"), NOTHING),
+        **dict.fromkeys(("periodic", "periodic_positions", "tags"), ()),
+        **dict.fromkeys(("info", "offsets", "faces", "kind", "edge_ids", "mode", "imbalance", "seed"), None),
+        **dict.fromkeys(("weights", "edge_weights", "keep_together", "repair"), None),
+    },
+)
 
 ENTITIES = ("points", "cells")
+FIELDS_ONLY = Known()  # arrays by name
 
 
 def open_parts(path: str | os.PathLike[str]) -> PartStore:
@@ -118,10 +128,10 @@ class PartStore:
             If its file is missing, cut short, or of another decomposition; if the parts have been replaced since the
             store was opened.
         """
-        number, row = self._row(part)
-        file = self._opened.file(number)
+        number = self._number(part)
+        file, size = f"{self._opened.folder}/{file_name(number, SUFFIX)}", self._opened.entry(number, "bytes")
         try:
-            loaded: SubMesh = _read(file, row["bytes"])
+            loaded: SubMesh = _read(file, size)
         except FormatError:
             self._require_valid()
             raise
@@ -180,13 +190,14 @@ class PartStore:
         (('first try',), array([1.5]))
         >>> folder.cleanup()
         """
-        number, row = self._row(part)
+        number = self._number(part)
         overwrite = arguments.flag("overwrite", overwrite)
         if not isinstance(values, Mapping):
             raise ArgumentError(f"values must be a mapping of points and cells to fields, got {type(values).__name__}")
-        arrays = {entity: _fields(entity, of, row) for entity, of in values.items()}
+        arrays = {entity: _fields(entity, of, self._counts(number, entity)) for entity, of in values.items()}
         text, tensors = pack(
-            {"run": self.run, "part": number, "nparts": len(self), **{e: arrays.get(e, {}) for e in ENTITIES}}, {}
+            {"run": self.run, "part": number, "nparts": len(self), **{e: arrays.get(e, {}) for e in ENTITIES}},
+            FIELDS_ONLY,
         )
         folder = self._fields_folder(name)
         file = folder / file_name(number, SUFFIX)
@@ -198,7 +209,7 @@ class PartStore:
             if os.path.lexists(file) and not overwrite:
                 raise FormatError(f"part {number} has fields {name!r} already: {file}; overwrite=True replaces them")
             with complete_file(file, overwrite=overwrite) as new:
-                write_tensors(new, tensors, {CONTENT: text})
+                tensors.write(new, text)
         except FormatError:
             raise
         except OSError as error:
@@ -227,7 +238,7 @@ class PartStore:
         FormatError
             If it has no such fields, or they are of another decomposition.
         """
-        number, _ = self._row(part)
+        number = self._number(part)
         file = self._fields_folder(name) / file_name(number, SUFFIX)
         if not os.path.lexists(file):
             known = ", ".join(map(repr, self.fields)) or "none"
@@ -244,14 +255,18 @@ class PartStore:
 
     # -- checks ------------------------------------------------------------------------------------------
 
-    def _row(self, part: int) -> tuple[int, dict[str, Any]]:
-        """Return the number of a part, and what the manifest's table says of it."""
+    def _number(self, part: int) -> int:
+        """Return the number of a part that is there."""
         number = arguments.integer("part", part, low=0, high=len(self) - 1)
-        row = self._opened.row(number)
-        if row is None:
+        if self._opened.place(number) is None:
             there = listed(self._opened.parts, len(self._opened.parts))
             raise ArgumentError(f"{self._opened.path} was written without part {number}: {there} there")
-        return number, row
+        return number
+
+    def _counts(self, number: int, entity: str) -> tuple[int, int]:
+        """Return how many entities a part owns, and how many ghosts it has."""
+        arguments.one_of("entity of values", entity, ENTITIES)
+        return self._opened.entry(number, f"owned_{entity}"), self._opened.entry(number, f"ghost_{entity}")
 
     def _require_valid(self) -> None:
         """Raise FormatError if other parts have taken the place of these."""
@@ -262,7 +277,7 @@ class PartStore:
         if folder.name != self._opened.folder.name:
             raise FormatError(f"{self._opened.path} has been replaced since it was opened: open it again")
 
-    def _require_ours(self, file: Path, number: int, run: Any, part: int, nparts: int) -> None:
+    def _require_ours(self, file: str | Path, number: int, run: Any, part: int, nparts: int) -> None:
         if type(run) is not str or (run, nparts) != (self.run, len(self)):
             raise FormatError(f"{file} is of another decomposition: its run is {run}, that of the store is {self.run}")
         if part != number:
@@ -292,8 +307,8 @@ class StoreWriter:
 
     def write(self, part: SubMesh, folder: Path) -> dict[str, Any]:
         """Write the file of a part."""
-        text, arrays = pack(part, CLASSES)
-        write_tensors(folder / file_name(part.part, SUFFIX), arrays, {CONTENT: text})
+        text, tensors = pack(part, CLASSES)
+        tensors.write(folder / file_name(part.part, SUFFIX), text)
         return {}
 
     def index(self, folder: str, files: Sequence[str], ghost_layers: int) -> None:
@@ -311,40 +326,37 @@ def _open_again(path: Path, run: str) -> PartStore:
     return store
 
 
-def _read(file: Path, size: int | None = None) -> Any:
+def _read(file: str | Path, size: int | None = None) -> Any:
     """Return what was packed into a file."""
-    arrays, metadata = map_tensors(file, size)
+    text, array = map_tensors(file, size)
     try:
-        return unpack(metadata[CONTENT], arrays, CLASSES)
-    except (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError) as error:
+        return unpack(text, array, CLASSES)
+    except (ValueError, LookupError, TypeError, AttributeError, SyntaxError, OverflowError, RecursionError) as error:
         raise FormatError(f"{file} is damaged: it does not say what its arrays are ({error})") from error
 
 
 def _is_part(loaded: Any) -> bool:
     """Whether what a file holds is a part, as far as that can be seen at once."""
     try:
-        maps = loaded.cells, loaded.points
-        counts = sum(map(len, loaded.mesh.blocks)), len(loaded.mesh.points)
+        cells, points, mesh = loaded.cells, loaded.points, loaded.mesh
         return (
             type(loaded) is SubMesh
-            and _are_numbers(loaded.part, loaded.nparts, loaded.ghost_layers, *(ids.n_global for ids in maps))
-            and all(
-                _are_numbers(ids.n_owned) and 0 <= ids.n_owned <= ids.n_local == count
-                for ids, count in zip(maps, counts, strict=True)
-            )
+            and _are_numbers(loaded.part, loaded.nparts, loaded.ghost_layers, cells.n_global, points.n_global)
+            and _are_numbers(cells.n_owned, points.n_owned)
+            and 0 <= cells.n_owned <= len(cells.global_ids) == sum(map(len, mesh.blocks))
+            and 0 <= points.n_owned <= len(points.global_ids) == len(mesh.points)
         )
     except (AttributeError, TypeError, ValueError, IndexError):
         return False
 
 
 def _are_numbers(*values: Any) -> bool:
-    return all(type(value) is int for value in values)
+    return set(map(type, values)) == {int}
 
 
-def _fields(entity: str, values: Any, row: Mapping[str, Any]) -> dict[str, Array]:
+def _fields(entity: str, values: Any, counts: tuple[int, int]) -> dict[str, Array]:
     """Return the fields of an entity as arrays, after checking that they fit the part."""
-    arguments.one_of("entity of values", entity, ENTITIES)
-    n_owned, n_ghost = row[f"owned_{entity}"], row[f"ghost_{entity}"]
+    n_owned, n_ghost = counts
     if not isinstance(values, Mapping):
         raise ArgumentError(f"values[{entity!r}] must be a mapping of names to arrays, got {type(values).__name__}")
     arrays = {}

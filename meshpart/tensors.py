@@ -1,11 +1,16 @@
-"""Files of arrays in the safetensors format: the length of a header, the header, which is JSON, and the bare bytes."""
+"""Files of arrays in the safetensors format: the length of a header, the header, which is JSON, and the bare bytes.
+
+The first entry of the header is a text of ours, which says itself where the arrays are that it speaks of: to read it is
+enough. A hash of it and of the rest of the header, which other programs go by, tells whether both are as written.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import Any
 
@@ -36,56 +41,71 @@ DTYPES = {
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 LENGTH = 8  # bytes, of the length of the header
+HASH = 8  # characters
 ALIGNMENT = 64  # of the first byte after the header
 LARGEST_HEADER = 100_000_000  # as safetensors has it
 LARGEST_BUFFER = 2**20  # bytes, in which small arrays are gathered
-METADATA = "__metadata__"
+FIRST = b'{"__metadata__":{"meshpart":"'  # how a header begins, up to a hash of what follows, the text first
+SWAPPED = bytes.maketrans(b"\"'", b"'\"")  # in the header: JSON in JSON would be full of escapes
+
+At = list[Any]  # where an array is in a file: its dtype, its first byte after the header, its shape
 
 
-def write_tensors(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
-    """Write arrays to a file.
+class Tensors:
+    """Arrays on their way to a file.
 
     Parameters
     ----------
-    path : Path
     arrays : mapping of str to ndarray
-        Of dtypes that the format has. What needs the most alignment comes first, so that all are aligned.
-    metadata : mapping of str to str
-
-    Raises
-    ------
-    FormatError
-        If the file cannot be written, or the header is longer than the format allows.
+        Of dtypes that the format has.
     """
-    header: dict[str, Any] = {METADATA: dict(metadata)}
-    end = 0
-    ordered = sorted(arrays.items(), key=lambda entry: -entry[1].dtype.itemsize)
-    for name, array in ordered:
-        dtype = NAMES[array.dtype]
-        header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": (end, end := end + array.nbytes)}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-(LENGTH + len(text)) % ALIGNMENT)
-    if len(text) > LARGEST_HEADER:
-        raise FormatError(f"{path.name} would have a header of {len(text)} bytes, it may have {LARGEST_HEADER}")
-    try:
-        with path.open("wb", buffering=min(LENGTH + len(text) + end, LARGEST_BUFFER)) as file:
-            file.write(len(text).to_bytes(LENGTH, "little"))
-            file.write(text)
-            for _, array in ordered:
-                if array.size:
-                    file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    except OSError as error:
-        raise FormatError(f"{path.name} cannot be written: {error.strerror}") from error
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        # What needs the most alignment comes first, so that all are aligned.
+        self._ordered = sorted(arrays.items(), key=lambda entry: -entry[1].dtype.itemsize)
+        self._header: dict[str, Any] = {}
+        self.at: dict[str, At] = {}
+        self._end = 0
+        for name, array in self._ordered:
+            dtype, first = NAMES[array.dtype], self._end
+            self._end += array.nbytes
+            self._header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": (first, self._end)}
+            self.at[name] = [dtype, first, *array.shape]
+
+    def write(self, path: Path, text: str) -> None:
+        """Write the arrays, and a text that speaks of them.
+
+        Raises
+        ------
+        FormatError
+            If the file cannot be written, or the header is longer than the format allows.
+        """
+        rest = json.dumps(self._header, separators=(",", ":")).encode()[1:]
+        rest = b'"},' + rest if self._header else b'"}}'
+        told = json.dumps(text.encode().translate(SWAPPED).decode())[1:-1].encode()
+        header = FIRST + f"{zlib.crc32(told + rest):08x}".encode() + told + rest
+        header += b" " * (-(LENGTH + len(header)) % ALIGNMENT)
+        if len(header) > LARGEST_HEADER:
+            raise FormatError(f"{path.name} would have a header of {len(header)} bytes, it may have {LARGEST_HEADER}")
+        try:
+            with path.open("wb", buffering=min(LENGTH + len(header) + self._end, LARGEST_BUFFER)) as file:
+                file.write(len(header).to_bytes(LENGTH, "little"))
+                file.write(header)
+                for _, array in self._ordered:
+                    if array.size:
+                        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        except OSError as error:
+            raise FormatError(f"{path.name} cannot be written: {error.strerror}") from error
 
 
-def map_tensors(path: Path, size: int | None = None) -> tuple[dict[str, Array], dict[str, str]]:
-    """Return the arrays of a file, which are mapped into memory and read-only, and its metadata.
+def map_tensors(path: str | Path, size: int | None = None) -> tuple[bytes, Callable[..., Array]]:
+    """Return the text of a file, and what returns the arrays that it speaks of, given their places.
 
-    Nothing is read but the header, until an array is used.
+    The arrays are mapped into memory, and read-only: nothing of them is read until it is used.
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
     size : int, optional
         How many bytes the file should have.
 
@@ -103,18 +123,29 @@ def map_tensors(path: Path, size: int | None = None) -> tuple[dict[str, Array], 
     begin = LENGTH + int.from_bytes(mapped[:LENGTH].tobytes(), "little")
     if not LENGTH < begin <= len(mapped):
         raise FormatError(f"{path} is damaged: its header would end at byte {begin} of {len(mapped)}")
-    arrays: dict[str, Array] = {}
+
+    def array(dtype: str, first: int, *shape: int) -> Array:
+        """Return an array; ValueError, TypeError, LookupError or OverflowError if it cannot be there."""
+        if first < 0:
+            raise ValueError(f"an array cannot begin at byte {first}")
+        if 0 in shape:
+            return frozen(np.zeros(shape, DTYPES[dtype]))
+        return np.ndarray(shape, DTYPES[dtype], mapped, begin + first)
+
+    return _text_of(mapped[LENGTH:begin].tobytes(), path), array
+
+
+def _text_of(header: bytes, path: str | Path) -> bytes:
+    """Return the text that is the first entry of a header."""
+    begin = len(FIRST) + HASH
+    end = header.find(b'"', begin)
+    told = header[begin:end]
     try:
-        header = json.loads(mapped[LENGTH:begin].tobytes())
-        metadata = header.pop(METADATA, {})
-        for name, told in header.items():
-            dtype, shape, (first, last) = DTYPES[told["dtype"]], told["shape"], told["data_offsets"]
-            if math.prod(shape) * dtype.itemsize != last - first or first < 0:
-                raise ValueError(f"{name} cannot be at {first}:{last}")
-            if first == last:
-                arrays[name] = frozen(np.zeros(shape, dtype))
-            else:
-                arrays[name] = np.ndarray(shape, dtype, mapped, begin + first)
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
-        raise FormatError(f"{path} is damaged: its header is not one of safetensors ({error})") from error
-    return arrays, metadata
+        hashed = int(header[len(FIRST) : begin], 16)
+        if not header.startswith(FIRST) or zlib.crc32(header[begin:].rstrip(b" ")) != hashed:
+            raise ValueError("its header is not as it was written")
+        if b"\\" in told:
+            told = scanstring(header.decode("ascii"), begin)[0].encode()
+    except ValueError as error:
+        raise FormatError(f"{path} is damaged, or was written by another program: {error}") from error
+    return told.translate(SWAPPED)

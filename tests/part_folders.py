@@ -31,7 +31,7 @@ def part_file(folder: Path, part: int) -> Path:
 def entries(folder: Path) -> list[dict[str, Any]]:
     """Return what the manifest says of each part, and the path of its file."""
     found = read_manifest(folder)
-    return [{**(found.row(part) or {}), "file": found.file(part)} for part in found.parts]
+    return [{**found.row(part), "file": found.file(part)} for part in found.parts]
 
 
 def files_of(folder: Path) -> Iterator[tuple[dict[str, Any], meshio.Mesh, dict[str, np.ndarray]]]:

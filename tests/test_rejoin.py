@@ -30,7 +30,7 @@ from meshes import (
 )
 from rejoined import ascending, change, unlike, written
 
-from meshpart import FormatError, Mesh, MeshpartWarning, merge_files, partition, read, write_parts
+from meshpart import CellBlock, FormatError, Mesh, MeshpartWarning, merge_files, partition, read, split, write_parts
 from meshpart.cells import CELL_TYPES
 from meshpart.fitting import refuse_mesh
 from meshpart.formats import FORMATS, find_format
@@ -378,4 +378,11 @@ def test_files_without_cells_that_vtk_rewrote_give_their_points(mode: str, tmp_p
 def test_partitioning_writing_and_merging_gives_the_mesh_back(tmp_path: Path) -> None:
     mesh = cubes(4, 3, 2)
     write_parts(partition(mesh, 5, ghost_layers=2), tmp_path / "parts", format="vtu")
+    assert merge_files(tmp_path / "parts") == mesh
+
+
+def test_polygons_that_a_reader_calls_quads_come_back_as_polygons(tmp_path: Path) -> None:
+    points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0.0]]
+    mesh = Mesh(points, [CellBlock.from_rows("polygon", [[0, 1, 2, 3], [1, 4, 2]])])
+    write_parts(split(mesh, [0, 1]), tmp_path / "parts", format="ply")
     assert merge_files(tmp_path / "parts") == mesh
