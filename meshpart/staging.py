@@ -116,6 +116,9 @@ class Draft:
                 new.replace(self.place.index)
             else:
                 put_where_nothing_is(new, self.place.index)
+            if stale is not None and self.place.is_run_folder(stale.name):
+                with suppress(OSError):  # should this process be killed before all of it is removed
+                    (stale / UNFINISHED).touch()
             (self.folder / UNFINISHED).unlink()
         except FormatError:
             raise
@@ -320,8 +323,9 @@ def _remove_parts(folder: Path) -> None:
         for entry in folder.iterdir():
             if entry.name == FIELDS:
                 shutil.rmtree(entry, ignore_errors=True)
-            elif entry.name == MANIFEST or re.match(r"part-[0-9]{5,}\.", entry.name):
+            elif entry.name.startswith(MANIFEST) or re.match(r"part-[0-9]{5,}\.|.*\.pvtu\.new$", entry.name):
                 entry.unlink()
+        (folder / UNFINISHED).unlink(missing_ok=True)
         folder.rmdir()
 
 
@@ -334,7 +338,7 @@ def _remove_abandoned(place: Place) -> None:
                 lock = _lock(entry)
                 if lock is not None:
                     if not _is_committed(place.index, entry):  # asked now: who commits holds the lock
-                        shutil.rmtree(entry, ignore_errors=True)
+                        _remove_parts(entry)
                     os.close(lock)
 
 

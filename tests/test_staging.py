@@ -110,6 +110,23 @@ def test_a_killed_process_leaves_the_old_set_whole_and_the_next_one_takes_its_re
 
 
 @EITHER
+def test_a_stale_set_that_a_killed_process_did_not_remove_goes_with_the_next_one(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / name, "old")
+    stale = committed_folder(index_of(tmp_path / name))
+    with monkeypatch.context() as patch:
+        patch.setattr("meshpart.staging._remove_parts", lambda _: None)  # as if killed before it
+        fill(tmp_path / name, "new", overwrite=True)
+    assert (stale / "part-00000.txt").exists()
+    (stale / "notes").touch()
+    os.utime(stale, (0, 0))
+    fill(tmp_path / name, "newer", overwrite=True)
+    assert text_of(tmp_path / name) == "newer"
+    assert names(stale) == ["notes"]
+
+
+@EITHER
 def test_a_killed_process_leaves_nothing_that_looks_valid_and_its_place_can_be_used(name: str, tmp_path: Path) -> None:
     killed_while_filling(tmp_path / name)
     assert not index_of(tmp_path / name).exists()
