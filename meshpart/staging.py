@@ -203,8 +203,13 @@ def committed_folder(index: Path) -> Path:
     if not is_pvtu(index):
         return folder_named_by(index, read_json(index))
     folder = _checked_folder(index, _folder_of_pvtu(index))
-    if folder.is_dir():
-        read_json(folder / MANIFEST)
+    try:
+        if folder.is_dir():
+            read_json(folder / MANIFEST)
+    except FormatError:
+        if _folder_of_pvtu(index) == folder.name:
+            raise
+        return committed_folder(index)  # another set has taken its place meanwhile
     return folder
 
 

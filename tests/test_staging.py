@@ -298,10 +298,12 @@ def test_whoever_looks_while_sets_are_replaced_finds_one(name: str, tmp_path: Pa
     script = "import sys, test_staging\nwhile True:\n    test_staging.fill(sys.argv[1], '1', overwrite=True)\n"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path / name)], env=environment) as process:
-        first = committed_folder(index_of(tmp_path / name))
-        while committed_folder(index_of(tmp_path / name)) == first:
-            assert process.poll() is None
-        seen = {index_of(tmp_path / name).read_bytes() for _ in range(2000)}
-        process.kill()
+        try:
+            first = committed_folder(index_of(tmp_path / name))
+            while committed_folder(index_of(tmp_path / name)) == first:
+                assert process.poll() is None
+            seen = {index_of(tmp_path / name).read_bytes() for _ in range(2000)}
+        finally:
+            process.kill()
     assert len(seen) > 1
     assert all(b"run-" in text for text in seen)
