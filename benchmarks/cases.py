@@ -144,6 +144,12 @@ def stored(mesh: RawMesh, folder: Path, how: str = "in order") -> Path:
     return path
 
 
+def loaded(file: Path) -> tuple[Points, list[tuple[str, Ids]]]:
+    """Return the points and the blocks of a file."""
+    with np.load(file) as arrays:
+        return arrays["points"], [(kind, arrays[kind]) for kind in arrays if kind != "points"]
+
+
 # -- how they are made --------------------------------------------------------------------------------------
 
 HEXAHEDRON = [0, 1, 3, 2, 4, 5, 7, 6]  # meshio's order of a hexahedron's corners, as columns of `_grid`

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from cases import box_tets, fan_triangles, shuffled, stored
+from cases import box_tets, fan_triangles, loaded, shuffled, stored
 from cutters import assert_same, installed, store_neighbours
 from measure import BESIDE, NOTE, Taken, beside, in_fresh_process, measured, ratio, taking_turns
 from report import heading, machine, require_peer, spread, table
@@ -295,12 +294,6 @@ def graphs(asked: Asked) -> Titled:
             rows.append((str(layers), by.name, spread(first), later, ratio(firsts[0], first), f"{extra:.0f}"))
     title = f"**{n} random points, each receiving from its 8 nearest, {PARTS} parts**. Ratios: of first calls."
     yield title, table(GRAPHS, rows)
-
-
-def loaded(file: Path) -> tuple[npt.NDArray[np.float64], list[tuple[str, npt.NDArray[np.int64]]]]:
-    """Return the points and the blocks of a file."""
-    with np.load(file) as arrays:
-        return arrays["points"], [(kind, arrays[kind]) for kind in arrays if kind != "points"]
 
 
 def counted(layers: int) -> str:

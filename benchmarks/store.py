@@ -19,8 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from cases import box_tets, mixed, shuffled, stored
+from cases import box_tets, loaded, mixed, shuffled, stored
 from measure import Taken, in_fresh_process, measured, ratio, taking_turns
 from report import heading, machine, require_peer, spread, table
 
@@ -287,12 +286,6 @@ def size_of_mesh(file: Path) -> float:
     """Return the MiB that the arrays of a mesh have."""
     points, cells = loaded(file)
     return (points.nbytes + sum(rows.nbytes for _, rows in cells)) / 2**20
-
-
-def loaded(file: Path) -> tuple[npt.NDArray[np.float64], list[tuple[str, npt.NDArray[np.int64]]]]:
-    """Return the points and the blocks of a file."""
-    with np.load(file) as arrays:
-        return arrays["points"], [(kind, arrays[kind]) for kind in arrays if kind != "points"]
 
 
 SECTIONS = {"whole": whole, "write": write, "open": opening}

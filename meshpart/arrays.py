@@ -170,6 +170,11 @@ def check_offsets(what: str, offsets: Ids, end: int, *, least: int, error: type[
         raise error(f"{what}: row {short[0]} has {size} entries, it needs at least {least}")
 
 
+def told(array: Array) -> str:
+    """Return the dtype of data and its shape after the first axis: "float64 x 3"."""
+    return " ".join([str(array.dtype), *(f"x {n}" for n in array.shape[1:])])
+
+
 def starts(lengths: npt.ArrayLike) -> Ids:
     """Return where each of a sequence of rows begins, and the end of the last: int64, (n + 1,)."""
     lengths = np.asarray(lengths, np.int64)

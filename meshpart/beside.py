@@ -1,4 +1,4 @@
-"""Write what a part's mesh file does not hold into an .npz file beside it."""
+"""Write what a mesh file does not hold into an .npz file beside it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 from meshpart.arrays import Array
 from meshpart.errors import FormatError
 from meshpart.quiet import in_one_line
+
+BESIDE = ".npz"  # the suffix of such files
 
 
 def write_beside(path: Path, arrays: Mapping[str, Array]) -> bool:

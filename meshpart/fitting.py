@@ -131,9 +131,9 @@ def refuse_mesh(mesh: Mesh, name: str, holds: Format, what: str = "the mesh") ->
         for array, values in data.items():
             for dtype in {block.dtype for block in ([values] if isinstance(values, np.ndarray) else values)}:
                 if dtype.kind not in "biuf" or dtype.itemsize > BYTES_OF_A_NUMBER:
-                    what = KINDS.get(dtype.kind, f"numbers of dtype {dtype}")
+                    numbers = KINDS.get(dtype.kind, f"numbers of dtype {dtype}")
                     remedy = "leave it out" + ", or keep it in a part store, which holds it" * (not dtype.hasobject)
-                    raise FormatError(f"{name} files hold no {what}: {where}[{array!r}] is {dtype} ({remedy})")
+                    raise FormatError(f"{name} files hold no {numbers}: {where}[{array!r}] is {dtype} ({remedy})")
 
 
 def fit_mesh(mesh: Mesh, name: str, holds: Format, added: Added = NOTHING) -> MeshFile:

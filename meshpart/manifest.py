@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,10 +12,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from meshpart.arguments import LARGEST_INT32
-from meshpart.arrays import Array
+from meshpart.arrays import told
 from meshpart.errors import FormatError
-from meshpart.staging import FIELDS, MANIFEST, Place, committed_folder, folder_named_by, is_pvtu, read_json
+from meshpart.staging import FIELDS, MANIFEST, PVTU, Place, committed_folder, folder_named_by, is_pvtu, read_json
 from meshpart.submesh import SubMesh
 from meshpart.version import __version__
 
@@ -121,6 +120,8 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     else:  # read once, since another set may take its place
         file = place.index
         content = read_json(file)
+        if content.get("format") == PVTU:
+            raise FormatError(f"{place.path} has the pieces of a .pvtu file: give that file, which is beside it")
         folder = folder_named_by(file, content)
         _refuse_missing(place, folder)
     if content.get("format_version") != FORMAT_VERSION:
@@ -191,8 +192,8 @@ def describe(part: SubMesh, file_format: str, suffix: str) -> dict[str, Any]:
         "n_points": part.points.n_global,
         "block_starts": part.block_starts.tolist(),
         "blocks": [{"type": block.type, "tags": list(block.tags)} for block in mesh.blocks],
-        "point_data": {name: _kind_of([values]) for name, values in mesh.point_data.items()},
-        "cell_data": {name: _kind_of(arrays) for name, arrays in mesh.cell_data.items()},
+        "point_data": {name: told(values) for name, values in mesh.point_data.items()},
+        "cell_data": {name: told(arrays[0]) if arrays else "" for name, arrays in mesh.cell_data.items()},
         "point_sets": list(mesh.point_sets),
         "cell_sets": list(mesh.cell_sets),
         "field_data": plain(mesh.field_data),
@@ -234,11 +235,6 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _kind_of(blocks: Sequence[Array]) -> str:
-    """Return the dtype and the shape after the first axis of data: "float64 x 3"."""
-    return " ".join([str(blocks[0].dtype), *(f"x {n}" for n in blocks[0].shape[1:])]) if blocks else ""
-
-
 def _version(package: str) -> str | None:
     try:
         return version(package)
@@ -266,7 +262,7 @@ def _is_whole(content: Mapping[str, Any]) -> bool:
     lengths = {len(column) if isinstance(column, list) else -1 for column in content["parts"].values()}
     if (
         len(lengths) != 1
-        or not 0 < content["nparts"] <= LARGEST_INT32
+        or content["nparts"] < 1
         or not all(_are_numbers(column) for column in (*columns, content["block_starts"]))
     ):
         return False

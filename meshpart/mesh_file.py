@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from meshpart.arrays import Array
-from meshpart.beside import write_beside
+from meshpart.beside import BESIDE, write_beside
 from meshpart.errors import ArgumentError, FormatError, MissingDependencyError, warn
 from meshpart.fitting import MeshFile, fit_mesh, refuse_mesh
 from meshpart.formats import FORMATS, OTHER_NAMES, Format, find_format
@@ -23,7 +23,6 @@ from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.one_file import cannot_write, place_for_file
 from meshpart.writing import Write, writer
 
-BESIDE = ".npz"
 GO_BY_SUFFIX = ("tetgen", "ugrid")  # whose writers look at the path for how to write
 KEEP_BLOCKS = ("abaqus", "ansys", "exodus", "medit", "permas")  # from whose files blocks of one type come back apart
 OF_WRITERS = (BESIDE, ".h5")  # suffixes of files that are written beside mesh files

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from meshpart.beside import BESIDE
 from meshpart.errors import FormatError
 from meshpart.formats import find_format
 from meshpart.manifest import file_name
@@ -40,7 +41,7 @@ class MeshFileWriter:
         """Write the files of a part, and say whether there is one beside the mesh file."""
         self.check(part)
         file = fit(part, self.format, self._holds)
-        target, beside = (folder / file_name(part.part, suffix) for suffix in (self.suffix, ".npz"))
+        target, beside = (folder / file_name(part.part, suffix) for suffix in (self.suffix, BESIDE))
         try:
             has_beside = save(file, target, beside, self._writing())
         except FormatError as error:

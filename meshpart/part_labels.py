@@ -13,8 +13,8 @@ from meshpart.arrays import Ids, Labels
 from meshpart.errors import ArgumentError, FormatError
 from meshpart.manifest import Manifest, read_manifest
 from meshpart.mesh import Mesh
-from meshpart.read_back import PartFiles, check_all_written, holds_mesh_files, refuse_folder_of_pieces
-from meshpart.store import STORE, open_parts
+from meshpart.read_back import PartFiles, check_all_written, holds_mesh_files
+from meshpart.store import STORE, PartStore
 from meshpart.submesh import run_of
 
 
@@ -59,7 +59,6 @@ def read_part_labels(path: str | os.PathLike[str], mesh: Mesh) -> PartLabels:
 
 def owners_of_cells(manifest: Manifest) -> Labels:
     """Return the part that owns each cell of the mesh, as the files of all parts tell it."""
-    refuse_folder_of_pieces(manifest)
     check_all_written(manifest)
     n_cells, path = manifest.content["n_cells"], manifest.path
     labels = np.full(n_cells, -1, np.int32)
@@ -85,7 +84,7 @@ def _owned_cells(manifest: Manifest) -> Iterator[tuple[int, Path, Ids]]:
         return
     if manifest.format != STORE:
         raise FormatError(f"{manifest.path}: labels cannot be read back from parts in the format {manifest.format!r}")
-    store = open_parts(manifest.path)
+    store = PartStore(manifest)
     for part in manifest.parts:
         cells = store.load(part).cells
         yield part, manifest.file(part), cells.global_ids[: cells.n_owned]

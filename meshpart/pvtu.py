@@ -8,11 +8,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from meshpart.beside import write_beside
+from meshpart.beside import BESIDE, write_beside
 from meshpart.errors import FormatError
 from meshpart.formats import FORMATS
 from meshpart.manifest import file_name
 from meshpart.part_files import fit, refuse_what_it_lacks
+from meshpart.staging import PVTU
 from meshpart.submesh import SubMesh
 from meshpart.vtu import ROOT, Schema, opening, quoted, write_vtu
 
@@ -35,7 +36,7 @@ class PieceWriter:
         The arrays of the pieces, once the first is written.
     """
 
-    format = "pvtu"
+    format = PVTU
     suffix = ".vtu"
 
     def __init__(self) -> None:
@@ -78,7 +79,7 @@ class PieceWriter:
             _refuse_other_arrays(schema, self.schema)
         except FormatError as error:
             raise FormatError(f"part {part.part} cannot be written as a piece of a .pvtu file: {error}") from error
-        return {"beside": write_beside(folder / file_name(part.part, ".npz"), file.beside)}
+        return {"beside": write_beside(folder / file_name(part.part, BESIDE), file.beside)}
 
     def index(self, folder: str, files: Sequence[str], ghost_layers: int) -> bytes:
         """Return the content of the .pvtu file that names the files of a folder beside it."""

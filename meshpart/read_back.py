@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 
 from meshpart.arrays import Array, Ids, kept
+from meshpart.beside import BESIDE
 from meshpart.errors import FormatError
 from meshpart.formats import FORMATS, Format
 from meshpart.io import read_and_remark
 from meshpart.manifest import Manifest, file_name
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import patched_meshio
-from meshpart.pvtu import PieceWriter
 from meshpart.quiet import in_one_line
-from meshpart.staging import is_pvtu
+from meshpart.staging import PVTU
 from meshpart.vtu import RUN
 from meshpart.vtu_version import in_known_version
-
-PVTU = PieceWriter.format  # whose pieces are .vtu files
 
 
 def holds_mesh_files(manifest: Manifest) -> bool:
@@ -35,12 +33,6 @@ def check_all_written(manifest: Manifest) -> None:
         first = next(part for part in range(manifest.nparts) if part not in there)
         lacking = f"has {len(there)} of {manifest.nparts} parts, the first that it lacks is part {first}"
         raise FormatError(f"{manifest.path} {lacking}")
-
-
-def refuse_folder_of_pieces(manifest: Manifest) -> None:
-    """Raise FormatError if a path is that of the folder of pieces, which the .pvtu file beside it stands for."""
-    if manifest.format == PVTU and not is_pvtu(manifest.path):
-        raise FormatError(f"{manifest.path} has the pieces of a .pvtu file: give that file, which is beside it")
 
 
 class PartFiles:
@@ -63,7 +55,7 @@ class PartFiles:
         self.run = manifest.content["run"]
         self.holds: Format = FORMATS["vtu" if manifest.format == PVTU else manifest.format]
         self.file = manifest.file(part)
-        self.beside = manifest.folder / file_name(part, ".npz")
+        self.beside = manifest.folder / file_name(part, BESIDE)
         self.told: dict[str, Any] = manifest.row(part)
         self.remarks: list[str] = []  # what reading the mesh file gave rise to
 

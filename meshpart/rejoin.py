@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from meshpart.arrays import Array, Ids, flatten, pieces, starts, take_rows
+from meshpart.arrays import Array, Ids, Labels, flatten, pieces, starts, take_rows
 from meshpart.blocks import CellBlock, Faces
 from meshpart.cells import cell_type
 from meshpart.errors import FormatError, MeshError, warn
 from meshpart.formats import plain_type
-from meshpart.manifest import read_manifest
+from meshpart.manifest import Manifest, read_manifest
 from meshpart.mesh import Mesh, Periodic
 from meshpart.owned import Owned
-from meshpart.read_back import PartFiles, check_all_written, holds_mesh_files, refuse_folder_of_pieces
+from meshpart.read_back import PartFiles, check_all_written, holds_mesh_files
 from meshpart.shares import Share, Whole, share_of, whole_of
 from meshpart.store import STORE
 
@@ -52,11 +52,21 @@ def merge_files(path: str | os.PathLike[str]) -> Mesh:
     MeshpartWarning
         Once, with what is left out: arrays that are not in the files of all parts, and what the readers passed over.
     """
-    manifest = read_manifest(path)
+    return mesh_and_labels(read_manifest(path), path)[0]
+
+
+def mesh_and_labels(manifest: Manifest, path: str | os.PathLike[str]) -> tuple[Mesh, Labels]:
+    """Return the mesh that `merge_files` returns of a path, and the part that owns each of its cells.
+
+    Parameters
+    ----------
+    manifest : Manifest
+    path : str or path-like
+        As it was given, for messages.
+    """
     if not holds_mesh_files(manifest):
         hint = " (merge(open_parts(path)) puts a part store together again)" if manifest.format == STORE else ""
         raise FormatError(f"{path}: parts in the format {manifest.format!r} are no mesh files{hint}")
-    refuse_folder_of_pieces(manifest)
     check_all_written(manifest)
     whole = whole_of(manifest)
     remarks: dict[str, None] = {}  # in the order in which they came up
@@ -69,7 +79,10 @@ def merge_files(path: str | os.PathLike[str]) -> Mesh:
         raise FormatError(f"{path}: what the parts hold makes up no mesh: {error}") from error
     if remarks:
         warn(f"{path}: {'; '.join(remarks)}")
-    return mesh
+    labels = np.empty(mesh.n_cells, np.int32)
+    for share in shares:
+        labels[share.cells.ids] = share.files.part
+    return mesh, labels
 
 
 # -- together -----------------------------------------------------------------------------------------------

@@ -19,11 +19,9 @@ from meshpart.mesh_files import MeshFileWriter
 from meshpart.parallel import in_threads
 from meshpart.pvtu import PieceWriter
 from meshpart.quality import Quality
-from meshpart.staging import MANIFEST, WHAT, Draft, Place, draft, is_pvtu
+from meshpart.staging import MANIFEST, PVTU, WHAT, Draft, Place, draft, is_pvtu
 from meshpart.store import STORE, StoreWriter
 from meshpart.submesh import SubMesh
-
-PVTU = PieceWriter.format
 
 
 class Writer(Protocol):
@@ -191,18 +189,15 @@ def _looked_at(
     given: Iterator[SubMesh], writer: Writer, graphs: Sequence[StoredGraph], *, all_at_once: bool
 ) -> tuple[Iterator[SubMesh], dict[str, Any]]:
     """Return parts that can be written, all of them or at least the first, and what is to be said of all alike."""
-    if all_at_once:
-        parts = list(given)
-        given = iter(parts)
-        for part in parts:
-            writer.check(part)
-    first = next(given)
-    writer.check(first)
-    if writer.format != STORE:
-        given = _with_same_field_data(given, first)
+    looked_at = list(given) if all_at_once else [next(given)]
+    for part in looked_at:
+        writer.check(part)
+    first = looked_at[0]
     described = describe(first, writer.format, writer.suffix)  # which says what JSON cannot hold
-    described["graphs"] = list(with_local_graphs(first, graphs).graphs)
-    return chain([first], given), described
+    first = with_local_graphs(first, graphs)
+    described["graphs"] = list(first.graphs)
+    parts = chain([first], looked_at[1:], given)
+    return parts if writer.format == STORE else _with_same_field_data(parts, first), described
 
 
 def _with_same_field_data(parts: Iterator[SubMesh], first: SubMesh) -> Iterator[SubMesh]:

@@ -29,6 +29,7 @@ except ImportError:  # on Windows
     fcntl = None  # type: ignore[assignment]
 
 MANIFEST = "manifest.json"
+PVTU = "pvtu"  # the suffix of the other kind of index, and the format of its parts
 WHAT = "meshpart parts"  # by this a manifest is known
 UNFINISHED = "unfinished"  # a file that a folder has until its files are valid
 FIELDS = "fields"  # the folder, among the files of a set, of what was added to the parts
@@ -111,12 +112,12 @@ class Draft:
                 os.fsync(file.fileno())
             lock = _lock(self.place.parent, wait=True)  # of two who commit, the later one sees what the earlier one did
             _refuse_to_replace(self.place, overwrite=self.overwrite)
-            stale, stale_run = _what_is_valid(self.place.index)
+            stale, stale_run = _what_becomes_stale(self.place)
             if self.overwrite:
                 new.replace(self.place.index)
             else:
                 put_where_nothing_is(new, self.place.index)
-            if stale is not None and self.place.is_run_folder(stale.name):
+            if stale is not None:
                 with suppress(OSError):  # should this process be killed before all of it is removed
                     (stale / UNFINISHED).touch()
             (self.folder / UNFINISHED).unlink()
@@ -127,7 +128,7 @@ class Draft:
         finally:
             if lock is not None:
                 os.close(lock)
-        if stale is not None and self.place.is_run_folder(stale.name):  # not that of an index that was copied
+        if stale is not None:
             if stale_run == self.run:
                 with suppress(OSError):  # where there are no fields
                     (stale / FIELDS).rename(self.folder / FIELDS)
@@ -237,7 +238,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 def is_pvtu(path: Path) -> bool:
     """Whether a path is that of a .pvtu file."""
-    return path.suffix.lower() == ".pvtu"
+    return path.suffix.lower() == f".{PVTU}"
 
 
 def _checked_folder(index: Path, name: Any) -> Path:
@@ -302,13 +303,15 @@ def _make(folder: Path) -> bool:
 # -- what is stale ------------------------------------------------------------------------------------------
 
 
-def _what_is_valid(index: Path) -> tuple[Path | None, str | None]:
-    """Return the folder of the valid set and its run, None if there is none."""
-    if not index.exists():
+def _what_becomes_stale(place: Place) -> tuple[Path | None, str | None]:
+    """Return the folder of the valid set, and its run; None if there is none, or the index is a copy of another."""
+    if not place.index.exists():
         return None, None
-    folder = committed_folder(index)
+    folder = committed_folder(place.index)
+    if not place.is_run_folder(folder.name):
+        return None, None
     try:
-        return folder, read_json(folder / MANIFEST if is_pvtu(index) else index).get("run")
+        return folder, read_json(folder / MANIFEST if is_pvtu(place.index) else place.index).get("run")
     except FormatError:  # the folder is gone
         return folder, None
 

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
@@ -73,6 +72,8 @@ def open_parts(path: str | os.PathLike[str]) -> PartStore:
             f"{manifest.path} holds parts in the format {manifest.format}, which is no part store; "
             "merge_files puts them together again"
         )
+    if manifest.nparts > arguments.LARGEST_INT32:
+        raise FormatError(f"{manifest.path} is damaged: it would have {manifest.nparts} parts")
     return PartStore(manifest)
 
 
@@ -370,5 +371,5 @@ def _fields(entity: str, values: Any, counts: tuple[int, int]) -> dict[str, Arra
                 f"{what} must have {n_owned} rows, of the owned {entity}, or {n_owned + n_ghost}, of all local ones, "
                 f"got the shape {array.shape}"
             )
-        arrays[name] = np.ascontiguousarray(array).reshape(array.shape)
+        arrays[name] = array
     return arrays

@@ -28,10 +28,10 @@ from meshes import (
     two_cube_polyhedra,
     with_unused_points,
 )
+from part_folders import a_mesh_for
 from rejoined import ascending, change, unlike, written
 
 from meshpart import CellBlock, FormatError, Mesh, MeshpartWarning, merge_files, partition, read, split, write_parts
-from meshpart.cells import CELL_TYPES
 from meshpart.fitting import refuse_mesh
 from meshpart.formats import FORMATS, find_format
 from meshpart.manifest import read_manifest
@@ -48,25 +48,14 @@ def quarters(tmp_path: Path) -> Path:
 # -- what comes back ----------------------------------------------------------------------------------------
 
 
-def a_mesh_for(name: str) -> Mesh:
-    """Return a mesh with several blocks of types that a file of the format may have at once, data and sets."""
-    holds = FORMATS[name]
-    types = sorted(holds.types if holds.mixed is None else holds.mixed) or ["triangle"]
-    types = [type_ for type_ in types if (CELL_TYPES[type_].n_points or 0) <= 27 and type_ != "polyhedron"]
-    rng = np.random.default_rng(7)
-    blocks = []
-    for type_ in types + types[:2]:
-        n_points = CELL_TYPES[type_].n_points or {"polygon": 5, "VTK_LAGRANGE_CURVE": 4}.get(type_, 10)
-        blocks.append((type_, np.array([rng.permutation(40)[:n_points] for _ in range(4)])))
-    lengths = [len(rows) for _, rows in blocks]
-    return Mesh(
-        rng.random((41, 3)),
-        blocks,
-        point_data={"height": rng.random(41), "tag": np.arange(41, dtype=np.int16), "v": rng.random((41, 2, 2))},
-        cell_data={"load": [rng.random(n) for n in lengths], "hot": [rng.random(n) < 0.5 for n in lengths]},
+def a_full_mesh_for(name: str) -> Mesh:
+    """Return a mesh with several blocks of types that a file of the format may have at once, with all that one has."""
+    mesh = a_mesh_for(name)
+    return replace(
+        mesh,
+        point_data={**mesh.point_data, "v": np.random.default_rng(8).random((41, 2, 2))},
         field_data={"wall": np.array([3, 1]), "title": "a plate", "time": 0.5},
-        point_sets={"low": np.arange(0, 41, 3), "none": []},
-        cell_sets={"odd": [np.array([1, 3])] * len(blocks), "all": [np.arange(n) for n in lengths]},
+        point_sets={**mesh.point_sets, "none": []},
         periodic=[(1, (7, 5), np.arange(16.0), [(2, 0), (5, 3), (2, 9)]), (0, (1, 2), None, [])],
     )
 
@@ -74,7 +63,7 @@ def a_mesh_for(name: str) -> Mesh:
 @EVERY_FORMAT
 @pytest.mark.parametrize("layers", [0, 1])
 def test_a_mesh_comes_back_from_every_format_bit_for_bit(name: str, layers: int, tmp_path: Path) -> None:
-    mesh = a_mesh_for(name)
+    mesh = a_full_mesh_for(name)
     labels = np.random.default_rng(5).integers(0, 3, mesh.n_cells)
     assert unlike(merge_files(written(mesh, labels, tmp_path, name, layers=layers)), mesh) == []
 
@@ -266,7 +255,7 @@ def test_a_value_that_a_solver_changed_by_however_little_stays_changed(was: Any,
 
 @EVERY_FORMAT
 def test_coordinates_in_single_precision_come_back_exactly(name: str, tmp_path: Path) -> None:
-    mesh = a_mesh_for(name)
+    mesh = a_full_mesh_for(name)
     rng = np.random.default_rng(3)
     points = rng.standard_normal((41, 3)) * 10.0 ** rng.integers(-30, 30, (41, 3))
     mesh = replace(mesh, points=points.astype(np.float32))

@@ -18,7 +18,7 @@ from meshpart.cli.options import (
     refuse_method_options,
     threads_option,
 )
-from meshpart.cli.terminal import bar, show, step
+from meshpart.cli.terminal import bar, counted, show, step
 from meshpart.cutting import Plan, labels_by_method, labels_given
 from meshpart.errors import ArgumentError
 from meshpart.io import read
@@ -30,9 +30,9 @@ from meshpart.methods import choose
 from meshpart.part_labels import PartLabels, read_part_labels
 from meshpart.partition import partition_labels
 from meshpart.quality import Quality, quality
-from meshpart.saving import PVTU, write_parts, writer_for
+from meshpart.saving import write_parts, writer_for
 from meshpart.solve import refuse_more_than_units
-from meshpart.staging import check_place, is_pvtu, make_folder
+from meshpart.staging import PVTU, check_place, is_pvtu, make_folder
 from meshpart.submesh import Provenance
 
 
@@ -110,7 +110,7 @@ def partition_command(
         how_cut = f"along {labels_path}" if given is not None else f"by {made.method}"
         how_cut += f" ({made.mode})" if made.mode else ""
         layers = how["ghost_layers"]
-        how_cut += f", {layers} ghost layer{'s' if layers > 1 else ''}" if layers else ""
+        how_cut += f", {counted(layers, 'ghost layer')}" if layers else ""
         lines += [*str(found).splitlines(), f"cut {how_cut}, written to {place}", ""]
     show(results[0] if len(results) == 1 else {"decompositions": results}, lines[:-1], as_json=as_json)
 

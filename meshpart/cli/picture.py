@@ -12,10 +12,9 @@ from meshpart.cli.cut import read_labels_or_parts, read_mesh
 from meshpart.cli.terminal import show, step
 from meshpart.errors import ArgumentError
 from meshpart.manifest import is_place_of_parts, read_manifest
-from meshpart.part_labels import owners_of_cells
 from meshpart.plot import check_picture, plot
-from meshpart.rejoin import merge_files
-from meshpart.store import STORE, open_parts
+from meshpart.rejoin import mesh_and_labels
+from meshpart.store import STORE, PartStore
 
 
 @click.command("plot")
@@ -62,11 +61,12 @@ def _parts(path: str, *, ghosts: bool) -> tuple[Any, int, dict[str, Any]]:
     with step(f"reading {path}"):
         manifest = read_manifest(path)
         if manifest.format == STORE:
-            return list(open_parts(path)), manifest.nparts, {}
-        labels, layers = owners_of_cells(manifest), manifest.content["ghost_layers"]
+            return list(PartStore(manifest)), manifest.nparts, {}
+        layers = manifest.content["ghost_layers"]
         if ghosts and not layers:
             raise ArgumentError(f"--ghosts-of: the parts in {path} were made without ghost layers")
-        return merge_files(path), manifest.nparts, {"labels": labels, **({"ghost_layers": layers} if ghosts else {})}
+        mesh, labels = mesh_and_labels(manifest, path)
+        return mesh, manifest.nparts, {"labels": labels, **({"ghost_layers": layers} if ghosts else {})}
 
 
 def _size(text: str | None) -> tuple[int, int] | None:

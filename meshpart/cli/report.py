@@ -8,6 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
+from meshpart.arrays import told
 from meshpart.cells import cell_type
 from meshpart.cli.cut import judge, read_labels_or_parts, read_mesh
 from meshpart.cli.options import balance_options, given_options, json_option, mesh_argument, threads_option
@@ -62,7 +63,7 @@ def info_command(path: str, as_json: bool) -> None:
 
 def _parts_text(manifest: Manifest, found: dict[str, Any]) -> list[str]:
     asked = ("method", "mode", "imbalance", "seed", "weights", "edge_weights", "keep_together")
-    told = [(name.replace("_", " "), found[name]) for name in asked if found[name] is not None]
+    made = [(name.replace("_", " "), found[name]) for name in asked if found[name] is not None]
     types = Counter(block["type"] for block in found["blocks"])
     missing = manifest.nparts - len(manifest.parts)
     lines = [
@@ -70,7 +71,7 @@ def _parts_text(manifest: Manifest, found: dict[str, Any]) -> list[str]:
         f"  format  {found['format']}, written by meshpart {found['meshpart']}",
         f"  parts   {manifest.nparts}, {counted(found['ghost_layers'], 'ghost layer')}"
         + (f", {missing} of them not here" if missing else ""),
-        f"  made    by {', '.join(f'{name} {value}' for name, value in told)}",
+        f"  made    by {', '.join(f'{name} {value}' for name, value in made)}",
         f"  mesh    {found['n_points']} points, {found['n_cells']} cells in {counted(len(found['blocks']), 'block')}",
         *(f"  blocks  {count} of {kind}" for kind, count in types.items()),
         *(f"  {title}  {name}: {kind}" for title in ("point_data", "cell_data") for name, kind in found[title].items()),
@@ -100,16 +101,12 @@ def _facts(mesh: Mesh) -> dict[str, Any]:
         "blocks": [
             {"type": block.type, "dimension": cell_type(block.type).dim, "cells": len(block)} for block in mesh.blocks
         ],
-        "point_data": {name: _array(values) for name, values in mesh.point_data.items()},
-        "cell_data": {name: _array(arrays[0]) if arrays else "" for name, arrays in mesh.cell_data.items()},
+        "point_data": {name: told(values) for name, values in mesh.point_data.items()},
+        "cell_data": {name: told(arrays[0]) if arrays else "" for name, arrays in mesh.cell_data.items()},
         "point_sets": {name: len(members) for name, members in mesh.point_sets.items()},
         "cell_sets": {name: sum(map(len, rows)) for name, rows in mesh.cell_sets.items()},
         "periodic_pairs": sum(len(entry.pairs) for entry in mesh.periodic),
     }
-
-
-def _array(values: Any) -> str:
-    return " ".join([str(values.dtype), *(f"x {n}" for n in values.shape[1:])])
 
 
 def _facts_text(facts: dict[str, Any]) -> list[str]:

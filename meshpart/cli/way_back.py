@@ -9,14 +9,14 @@ import click
 
 from meshpart.arrays import Array
 from meshpart.cli.options import json_option
-from meshpart.cli.terminal import bar, show, step
+from meshpart.cli.terminal import bar, counted, show, step
 from meshpart.errors import ArgumentError, FormatError
 from meshpart.manifest import Manifest, read_manifest
 from meshpart.merge import merge
 from meshpart.mesh import Mesh
 from meshpart.mesh_file import place_for_mesh, write
 from meshpart.read_back import check_all_written
-from meshpart.rejoin import merge_files
+from meshpart.rejoin import mesh_and_labels
 from meshpart.store import ENTITIES, STORE, PartStore
 
 
@@ -51,7 +51,7 @@ def merge_command(
         raise ArgumentError(f"--fields are those of a part store; {parts_path} is one of {manifest.format} files")
     else:
         with step(f"merging {manifest.nparts} parts"):
-            mesh = merge_files(parts_path)
+            mesh, _ = mesh_and_labels(manifest, parts_path)
     with step(f"writing {output}"):
         write(mesh, output, format=file_format, overwrite=overwrite)
     result = {
@@ -63,7 +63,7 @@ def merge_command(
         "point_data": sorted(mesh.point_data),
         "cell_data": sorted(mesh.cell_data),
     }
-    parts = f"{manifest.nparts} part" + "s" * (manifest.nparts != 1)
+    parts = counted(manifest.nparts, "part")
     line = f"{mesh.n_cells} cells and {mesh.n_points} points of {parts} merged, written to {output}"
     show(result, [line], as_json=as_json)
 

@@ -164,12 +164,11 @@ def _checked(parts: Sequence[Any]) -> list[SubMesh]:
 
 def _together(parts: Sequence[SubMesh]) -> tuple[Coordinates, list[Ids]]:
     """Return the points of all parts, each once, and where the points of each part are among them."""
-    known, first, numbers = np.unique(
+    _, first, numbers = np.unique(
         np.concatenate([part.points.global_ids for part in parts]), return_index=True, return_inverse=True
     )
     points = np.concatenate([part.mesh.coordinates for part in parts])[first]
     bounds = np.cumsum([part.points.n_local for part in parts])[:-1]
-    assert len(points) == len(known)
     return points, np.split(numbers.reshape(-1).astype(np.int64), bounds)
 
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -16,9 +17,11 @@ using namespace meshpart;
 
 namespace {
 
+const std::filesystem::path temporary = std::filesystem::temp_directory_path();
+
 // A file that is there while this lives.
 struct TemporaryFile {
-    std::string path = "/tmp/meshpart-mapped-XXXXXX";
+    std::string path = (temporary / "meshpart-mapped-XXXXXX").string();
 
     explicit TemporaryFile(const std::string& text) {
         const int descriptor = mkstemp(path.data());
@@ -41,9 +44,9 @@ int count_descriptors() {
     return count;
 }
 
-int error_of(const std::string& path) {
+int error_of(const std::filesystem::path& path) {
     try {
-        const MappedFile file(path);
+        const MappedFile file(path.string());
     } catch (const std::system_error& error) {
         return error.code().value();
     }
@@ -75,7 +78,7 @@ TEST_CASE("an empty file has no bytes") {
 }
 
 TEST_CASE("what is no file is an error of the system") {
-    CHECK(error_of("/tmp/there/is/no/such/file") == ENOENT);
-    CHECK(error_of("/tmp") == EISDIR);
+    CHECK(error_of(temporary / "there" / "is" / "no" / "such" / "file") == ENOENT);
+    CHECK(error_of(temporary) == EISDIR);
     CHECK(error_of("/dev/null") == EINVAL);
 }
