@@ -14,15 +14,13 @@ from meshpart.formats import Format, plain_type
 from meshpart.manifest import Manifest
 from meshpart.mesh import Mesh, Periodic
 from meshpart.read_back import PartFiles
+from meshpart.submesh import names_of_ids
 from meshpart.were import Were
 
 NO_PAIRS = np.zeros((0, 2), np.int64)
 
 # What write_parts adds to the data of a mesh.
-OURS = {
-    "point": {"GlobalPointIds", "PointOwner", "PointLayer", "vtkGhostType"},
-    "cell": {"GlobalCellIds", "CellOwner", "CellLayer", "vtkGhostType"},
-}
+OURS = {kind: names_of_ids(kind.capitalize()) for kind in ("point", "cell")}
 
 # What files and their readers say of points or cells of which nothing was said, by the names that they give it.
 MADE_UP = {

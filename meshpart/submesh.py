@@ -319,12 +319,13 @@ GHOST = 1  # VTK's DUPLICATEPOINT and DUPLICATECELL
 def ids_of(kind: str, entities: IndexMap, part: int) -> dict[str, Array]:
     """Return what tells where the local entities of a part belong, in local order, by the names that files have."""
     owners = entities.owners(part)
-    return {
-        f"Global{kind}Ids": entities.global_ids,
-        f"{kind}Owner": owners,
-        f"{kind}Layer": entities.layers(),
-        "vtkGhostType": np.where(owners == part, 0, GHOST).astype(np.uint8),
-    }
+    ghosts = np.where(owners == part, 0, GHOST).astype(np.uint8)
+    return dict(zip(names_of_ids(kind), (entities.global_ids, owners, entities.layers(), ghosts), strict=True))
+
+
+def names_of_ids(kind: str) -> tuple[str, str, str, str]:
+    """Return the names that files have for ids, owners, layers and ghost flags of "Point" or "Cell"."""
+    return f"Global{kind}Ids", f"{kind}Owner", f"{kind}Layer", "vtkGhostType"
 
 
 def unclashed(name: str, taken: Collection[str]) -> str:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from meshpart.plotting.legend import FAINT, LINE, room
-from meshpart.plotting.scene import Coordinates, Scene, colours_of
+from meshpart.plotting.scene import ROOM_FOR_EDGES, Coordinates, Scene, colours_of
 from meshpart.plotting.sides import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROOM_FOR_EDGES = 70  # pixels of the picture for each polygon, from where on edges are drawn unasked
 FLATTEST = 0.08  # of what lies on a line, how high it is taken to be
 
 

@@ -15,6 +15,8 @@ from meshpart.mesh import Mesh
 from meshpart.plotting.colours import touching_parts
 from meshpart.plotting.sides import NOTHING, Rings, edges_around, joined, numbered, outer, rings_of, sides_of
 
+ROOM_FOR_EDGES = 70  # pixels of the picture for each polygon, from where on edges are drawn unasked
+
 Coordinates = npt.NDArray[np.float64]
 
 SHARP = np.cos(np.radians(35.0))  # an edge of a solid's surface is drawn where its sides meet at a greater angle

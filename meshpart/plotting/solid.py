@@ -8,13 +8,12 @@ import numpy as np
 
 from meshpart.arrays import Ids
 from meshpart.plotting.legend import DPI, FAINT, LINE, needs, room
-from meshpart.plotting.scene import Coordinates, Scene, Shapes, areas_and_normals, colours_of
+from meshpart.plotting.scene import ROOM_FOR_EDGES, Coordinates, Scene, Shapes, areas_and_normals, colours_of
 from meshpart.plotting.sides import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROOM_FOR_EDGES = 70  # pixels of the picture for each polygon, from where on edges are drawn unasked
 HEIGHT = np.radians(25.0)  # of the camera
 TURNS = np.radians([-55.0, 35.0, 125.0, 215.0])  # around the vertical axis, that it may stand at
 THICK = 7e-3  # how wide bars are, by the height of the picture
