@@ -21,11 +21,12 @@ OTHER_READERS = {"gmsh22": "gmsh"}  # of formats, for which meshio has another n
 def written(
     mesh: Mesh, labels: Any, folder: Path, form: str = "vtu", nparts: int | None = None, layers: int = 1
 ) -> Path:
-    """Write the parts of a mesh, whatever becomes of their data; return the folder."""
+    """Write the parts of a mesh, whatever becomes of their data; return the folder, or the .pvtu."""
+    path = folder / ("parts.pvtu" if form == "pvtu" else "parts")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MeshpartWarning)
-        write_parts(split(mesh, labels, nparts, ghost_layers=layers), folder / "parts", format=form, overwrite=True)
-    return folder / "parts"
+        write_parts(split(mesh, labels, nparts, ghost_layers=layers), path, format=form, overwrite=True)
+    return path
 
 
 def ascending(mesh: Mesh) -> Mesh:
