@@ -1,0 +1,8 @@
+"""meshpart.torch: what a training job on N processes needs to get what a serial run would give."""
+
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    from meshpart.errors import MissingDependencyError
+
+    raise MissingDependencyError("meshpart.torch needs torch: pip install 'meshpart[torch]'") from error
