@@ -223,30 +223,34 @@ def _sides(parts: Sequence[Part], entity: str | None) -> list[_Side]:
     return sides
 
 
+def check_plan(entity: str, part: int, ids: IndexMap, plan: HaloPlan) -> None:
+    """Refuse a plan that does not fit the map of its part."""
+    neighbours = np.asarray(plan.neighbours).tolist()
+    ascending = all(first < second for first, second in pairwise(neighbours))
+    bounds = [np.asarray(offsets).tolist() for offsets in (plan.send_offsets, plan.recv_offsets)]
+    fits = (
+        ascending
+        and part not in neighbours
+        and all(
+            len(offsets) == len(neighbours) + 1 and offsets[0] == 0 and offsets == sorted(offsets) for offsets in bounds
+        )
+    )
+    rows = np.asarray(plan.send_indices)
+    if not fits or (bounds[0][-1], bounds[1][-1]) != (len(rows), ids.n_ghost):
+        raise ArgumentError(f"the plan for the {entity} of part {part} does not fit its map")
+    if rows.size and not 0 <= rows.min() <= rows.max() < ids.n_owned:
+        raise ArgumentError(f"the plan for the {entity} of part {part} sends rows that the part does not own")
+
+
 def _check_plans(sides: Sequence[_Side], entity: str) -> None:
     """Refuse plans that do not fit the parts' maps or each other."""
     at = {side.part: side for side in sides}
     for part, ids, plan in sides:
-        neighbours = np.asarray(plan.neighbours).tolist()
-        ascending = all(first < second for first, second in pairwise(neighbours))
-        bounds = [np.asarray(offsets).tolist() for offsets in (plan.send_offsets, plan.recv_offsets)]
-        fits = (
-            ascending
-            and part not in neighbours
-            and all(
-                len(offsets) == len(neighbours) + 1 and offsets[0] == 0 and offsets == sorted(offsets)
-                for offsets in bounds
-            )
-        )
-        rows = np.asarray(plan.send_indices)
-        if not fits or (bounds[0][-1], bounds[1][-1]) != (len(rows), ids.n_ghost):
-            raise ArgumentError(f"the plan for the {entity} of part {part} does not fit its map")
-        if rows.size and not 0 <= rows.min() <= rows.max() < ids.n_owned:
-            raise ArgumentError(f"the plan for the {entity} of part {part} sends rows that the part does not own")
-        for place, neighbour in enumerate(neighbours):
+        check_plan(entity, part, ids, plan)
+        for place, neighbour in enumerate(plan.neighbours.tolist()):
             other = at.get(neighbour)
             expected = None if other is None else other.n_received_from(part)
-            if expected != bounds[0][place + 1] - bounds[0][place]:
+            if expected != plan.send_offsets[place + 1] - plan.send_offsets[place]:
                 raise ArgumentError(f"the plans of parts {part} and {neighbour} for {entity} do not fit each other")
 
 

@@ -6,3 +6,11 @@ except ModuleNotFoundError as error:
     from meshpart.errors import MissingDependencyError
 
     raise MissingDependencyError("meshpart.torch needs torch: pip install 'meshpart[torch]'") from error
+
+from meshpart.torch.halo import Halo
+from meshpart.torch.loss import part_loss
+
+__all__ = [
+    "Halo",
+    "part_loss",
+]
