@@ -11,6 +11,7 @@ import os
 import pickle
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from datetime import timedelta
 from multiprocessing import get_context
@@ -22,7 +23,7 @@ from typing import Any
 
 WAIT = 60.0  # seconds that a collective may wait for a rank, and a call for its result
 _FORKS = get_context("forkserver")
-_FORKS.set_forkserver_preload(["torch", "torch.distributed", "meshpart"])
+_FORKS.set_forkserver_preload(["pytest", "meshpart.torch"])
 _kept: dict[int, Ranks] = {}
 
 
@@ -111,6 +112,7 @@ def _serve(rank: int, size: int, store: str, wait: float, pipe: Connection) -> N
     import torch
     import torch.distributed as dist
 
+    warnings.simplefilter("error")
     torch.set_num_threads(1)
     dist.init_process_group(
         "gloo", init_method=f"file://{store}", rank=rank, world_size=size, timeout=timedelta(seconds=wait)

@@ -48,9 +48,9 @@ class Group:
         mine = tensor.detach().to(self.device).contiguous()
         if self.process_group is None:
             return mine[None]
-        everyone = mine.new_empty((self.size * mine.numel(),))
-        dist.all_gather_into_tensor(everyone, mine.flatten(), group=self.process_group)
-        return everyone.view(self.size, *mine.shape)
+        everyone = mine.new_empty((self.size, *mine.shape))
+        dist.all_gather(list(everyone.unbind()), mine, group=self.process_group)
+        return everyone
 
     def all_gather_numbers(self, numbers: Sequence[int]) -> list[list[int]]:
         """Return the integers of all ranks, as many of each, rank by rank. Collective."""
