@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import torch
-from torch.distributed.tensor import DTensor
 
 from meshpart.errors import ArgumentError
 
@@ -41,8 +40,8 @@ def has_rows(name: str, rows: Any, device: torch.device | None = None) -> int:
     """Return how many rows a tensor has; refuse what is no plain tensor with rows, on the device."""
     if not isinstance(rows, torch.Tensor):
         raise ArgumentError(f"{name} must be a torch.Tensor, got {type(rows).__name__}")
-    if isinstance(rows, DTensor):
-        raise ArgumentError(f"{name} is a DTensor, give this rank's rows: {name}.to_local()")
+    if hasattr(rows, "to_local"):
+        raise ArgumentError(f"{name} is a {type(rows).__name__}, give this rank's rows: {name}.to_local()")
     if rows.layout != torch.strided:
         raise ArgumentError(f"{name} must be a dense tensor, got the layout {rows.layout}")
     if rows.ndim == 0:
