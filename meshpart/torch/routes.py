@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch._library.effects import EffectType
 
 from meshpart.halo import HaloPlan
 from meshpart.torch.groups import Group
@@ -148,6 +149,11 @@ def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: int) -> None
 @overwrite.register_fake
 def _(local: torch.Tensor, send_index: torch.Tensor, route: int) -> None:
     return None
+
+
+# What talks to other ranks: compilers leave it in its order, and where it is though nobody looks at the result.
+for _operation in (spread, collect, overwrite):
+    _operation.register_effect(EffectType.ORDERED)
 
 
 # -- what is sent -------------------------------------------------------------------------------------------
