@@ -20,8 +20,11 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder in which `examples/bracket.msh` is where the README says."""
+    """A folder with the programs of the README, in which `examples/bracket.msh` is where it says."""
     (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+    for program in blocks("py"):
+        name = re.match(r"# (\w+\.py)\n", program).group(1)
+        (tmp_path / name).write_text(program, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -47,6 +47,12 @@ def compiled(backend: str) -> None:
         halo.refresh_(z)
         return z + 1
 
+    cells = mt.Halo(meshpart.split(MESH, labels, size, ghost_layers=1, only=[rank])[0], "cells")
+    step_of = torch.compile(lambda halo, rows: halo.refresh(rows) + 1, backend=backend)
+    for other in (halo, cells):  # the same code for several halos
+        rows = other.global_ids.double()
+        assert torch.equal(step_of(other, rows), rows + 1)
+
     with torch.no_grad():
         stale = torch.cat([y, torch.zeros(halo.n_ghost, 3)]).double()
         expected = in_place(stale)

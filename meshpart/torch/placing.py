@@ -72,4 +72,4 @@ def _star(group: Group, centre: int, counts: list[int], mine: int) -> Route:
     """Return the route from all ranks to one: `counts` rows from each."""
     to = [mine if rank == centre else 0 for rank in range(group.size)]
     of = counts if group.rank == centre else [0] * group.size
-    return Route(group, mine, sum(of), to, of, key=-1)
+    return Route(group, mine, sum(of), to, of, key="")

@@ -27,8 +27,9 @@ class Route:
     n_owned, n_ghost : int
     send_splits, recv_splits : list of int, (size,)
         How many rows go to each rank, and come from it.
-    key : int
-        By which the operations below find the route: they are torch's, and take tensors and numbers alone.
+    key : str
+        By which the operations below find the route: they are torch's, which take no such object. A text, since
+        compilers make variables of numbers.
     """
 
     group: Group
@@ -36,7 +37,7 @@ class Route:
     n_ghost: int
     send_splits: list[int]
     recv_splits: list[int]
-    key: int
+    key: str
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Route:
         return self
@@ -53,7 +54,7 @@ class Route:
 
 
 _keys = count()
-_routes: WeakValueDictionary[int, Route] = WeakValueDictionary()
+_routes: WeakValueDictionary[str, Route] = WeakValueDictionary()
 
 
 def route_of(plan: HaloPlan, n_owned: int, group: Group) -> Route:
@@ -65,7 +66,7 @@ def route_of(plan: HaloPlan, n_owned: int, group: Group) -> Route:
         return splits.tolist()
 
     sent, received = by_rank(plan.send_offsets), by_rank(plan.recv_offsets)
-    route = Route(group, n_owned, sum(received), sent, received, next(_keys))
+    route = Route(group, n_owned, sum(received), sent, received, str(next(_keys)))
     _routes[route.key] = route
     return route
 
@@ -74,7 +75,7 @@ def route_of(plan: HaloPlan, n_owned: int, group: Group) -> Route:
 
 
 @torch.library.custom_op("meshpart::spread", mutates_args=())
-def spread(owned: torch.Tensor, send_index: torch.Tensor, route: int, keep: bool) -> torch.Tensor:
+def spread(owned: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     """Return what the owners of the ghosts have for them, (n_ghost, ...); after the owned rows if `keep`."""
     known = _routes[route]
     rows = owned.new_empty((known.n_local if keep else known.n_ghost, *owned.shape[1:]))
@@ -87,7 +88,7 @@ def spread(owned: torch.Tensor, send_index: torch.Tensor, route: int, keep: bool
 
 
 @torch.library.custom_op("meshpart::collect", mutates_args=())
-def collect(rows: torch.Tensor, send_index: torch.Tensor, route: int, keep: bool) -> torch.Tensor:
+def collect(rows: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     """Return for each owned row the sum over its ghosts on other ranks, and first of all its own value if `keep`.
 
     `rows` are the local ones, (n_local, ...), if `keep`, else those of the ghosts alone, (n_ghost, ...).
@@ -111,17 +112,17 @@ def returned(route: Route, ghosts: torch.Tensor, send_index: torch.Tensor) -> li
 
 
 @spread.register_fake
-def _(owned: torch.Tensor, send_index: torch.Tensor, route: int, keep: bool) -> torch.Tensor:
+def _(owned: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     known = _routes[route]
     return owned.new_empty((known.n_local if keep else known.n_ghost, *owned.shape[1:]))
 
 
 @collect.register_fake
-def _(rows: torch.Tensor, send_index: torch.Tensor, route: int, keep: bool) -> torch.Tensor:
+def _(rows: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     return rows.new_empty((_routes[route].n_owned, *rows.shape[1:]))
 
 
-def _remember(ctx: Any, inputs: tuple[torch.Tensor, torch.Tensor, int, bool], output: torch.Tensor) -> None:
+def _remember(ctx: Any, inputs: tuple[torch.Tensor, torch.Tensor, str, bool], output: torch.Tensor) -> None:
     _, send_index, key, ctx.keep = inputs
     ctx.save_for_backward(send_index)
     ctx.route = _routes[key]  # which lives as long as what needs it
@@ -140,14 +141,14 @@ collect.register_autograd(_collect_backward, setup_context=_remember)
 
 
 @torch.library.custom_op("meshpart::refresh_", mutates_args=("local",))
-def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: int) -> None:
+def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
     """Overwrite the ghost rows of a contiguous tensor with what their owners have."""
     known = _routes[route]
     send(known, local[known.n_owned :], local.index_select(0, send_index))
 
 
 @overwrite.register_fake
-def _(local: torch.Tensor, send_index: torch.Tensor, route: int) -> None:
+def _(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
     return None
 
 

@@ -47,7 +47,7 @@ def check_route(route: Route, send_index: torch.Tensor, global_ids: torch.Tensor
     group = route.group
     sent = torch.tensor(route.send_splits, dtype=torch.int64, device=group.device)
     expected = torch.empty_like(sent)
-    one_each = Route(group, group.size, group.size, [1] * group.size, [1] * group.size, key=-1)
+    one_each = Route(group, group.size, group.size, [1] * group.size, [1] * group.size, key="")
     send(one_each, expected, sent)
     with group.all_or_none():
         counts = expected.tolist() if group.process_group is not None else route.recv_splits
