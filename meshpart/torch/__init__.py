@@ -7,10 +7,12 @@ except ModuleNotFoundError as error:
 
     raise MissingDependencyError("meshpart.torch needs torch: pip install 'meshpart[torch]'") from error
 
+from meshpart.torch.graph import part_graph
 from meshpart.torch.halo import Halo
 from meshpart.torch.loss import part_loss
 
 __all__ = [
     "Halo",
+    "part_graph",
     "part_loss",
 ]
