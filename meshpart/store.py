@@ -77,6 +77,14 @@ def open_parts(path: str | os.PathLike[str]) -> PartStore:
     return PartStore(manifest)
 
 
+def open_again(path: str | os.PathLike[str], run: str) -> PartStore:
+    """Return the store that another process had open, if it has the same parts still."""
+    store = open_parts(path)
+    if store.run != run:
+        raise FormatError(f"{path} has been replaced: its run is {store.run}, it was {run}")
+    return store
+
+
 @dataclass(frozen=True)
 class PartStore:
     """The parts of a decomposition on disk. `open_parts` returns it.
@@ -102,12 +110,17 @@ class PartStore:
         return self.load(part)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open_again, (self._opened.path, self.run)
+        return open_again, (self.path, self.run)
 
     @property
     def manifest(self) -> Mapping[str, Any]:
         """What manifest.json says: how the parts were made, how large each is, and what is in them."""
         return MappingProxyType(dict(self._opened.content))
+
+    @property
+    def path(self) -> Path:
+        """Where it is, without symbolic links."""
+        return self._opened.path
 
     @property
     def run(self) -> str:
@@ -317,14 +330,6 @@ class StoreWriter:
 
     def close(self) -> None:
         """End nothing: nothing was begun."""
-
-
-def _open_again(path: Path, run: str) -> PartStore:
-    """Return the store that another process had open."""
-    store = open_parts(path)
-    if store.run != run:
-        raise FormatError(f"{path} has been replaced: its run is {store.run}, it was {run}")
-    return store
 
 
 def _read(file: str | Path, size: int | None = None) -> Any:
