@@ -314,7 +314,7 @@ class Halo(torch.nn.Module):
             self.part.part,
         ):
             raise ArgumentError(f"part must be part {self.part.part} of the halo's decomposition, got {part!r}")
-        values = _field(name, self.part if part is None else part, self.entity)
+        values = data_of(name, self.part if part is None else part, self.entity)
         return from_numpy(f"field {name!r}", values).to(self.send_index.device)
 
     def take(self, x_global: torch.Tensor) -> torch.Tensor:
@@ -441,7 +441,7 @@ def _side_of(part: Any, entity: str | None) -> tuple[str, IndexMap, HaloPlan]:
     return entity, getattr(part, ids), getattr(part, plan)
 
 
-def _field(name: str, part: SubMesh | SubGraph, entity: str) -> Array:
+def data_of(name: str, part: SubMesh | SubGraph, entity: str) -> Array:
     """Return data of a part in local order."""
     if not isinstance(part, SubMesh):
         raise ArgumentError("a part of split_graph has no data")

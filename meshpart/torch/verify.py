@@ -75,14 +75,14 @@ def agree_on_rows(group: Group, verb: str, rows: torch.Tensor | None, failure: A
     group.raise_together(failure)
     assert rows is not None
     kinds = group.all_gather_object(f"{verb} of {rows.dtype} rows of shape {tuple(rows.shape[1:])}")
-    _require_alike("call", kinds, "the ranks do not call the same")
+    require_alike("call", kinds, "the ranks do not call the same")
 
 
 def _check_told(told: Sequence[Told]) -> None:
     """Refuse parts that do not belong together: from what all ranks know, so that all refuse them alike."""
     first = told[0]
-    _require_alike("entity", [entry.entity for entry in told])
-    _require_alike("nparts", [entry.nparts for entry in told])
+    require_alike("entity", [entry.entity for entry in told])
+    require_alike("nparts", [entry.nparts for entry in told])
     if first.nparts != len(told):
         raise ArgumentError(
             f"part is one of {first.nparts}, and the group has {len(told)} ranks: there must be a rank for each part "
@@ -96,17 +96,18 @@ def _check_told(told: Sequence[Told]) -> None:
             f"part must be that of the rank in the group: {who}{more}. A rank of the group may have another number "
             "than in the world, and a solver's communicator another order: see check_rank_alignment"
         )
-    _require_alike("run", [entry.run for entry in told], "parts of different decompositions")
-    _require_alike("layers", [entry.layers for entry in told])
-    _require_alike("n_global", [entry.n_global for entry in told])
+    require_alike("run", [entry.run for entry in told], "parts of different decompositions")
+    require_alike("layers", [entry.layers for entry in told])
+    require_alike("n_global", [entry.n_global for entry in told])
     for flag in ("verify", "check"):
-        _require_alike(flag, [getattr(entry, flag) for entry in told], f"{flag} must be the same on all ranks")
+        require_alike(flag, [getattr(entry, flag) for entry in told], f"{flag} must be the same on all ranks")
     owned = sum(entry.n_owned for entry in told)
     if owned != first.n_global:
         raise ArgumentError(f"the parts own {owned} {first.entity} together, there are {first.n_global}")
 
 
-def _require_alike(name: str, values: Sequence[object], what: str | None = None) -> None:
+def require_alike(name: str, values: Sequence[object], what: str | None = None) -> None:
+    """Refuse values, one of each rank, that are not all the same."""
     ranks: dict[object, int] = {}
     for rank, value in enumerate(values):
         ranks.setdefault(value, rank)
