@@ -7,12 +7,18 @@ except ModuleNotFoundError as error:
 
     raise MissingDependencyError("meshpart.torch needs torch: pip install 'meshpart[torch]'") from error
 
+from meshpart.torch.dataset import PartDataset, Turn
 from meshpart.torch.graph import part_graph
 from meshpart.torch.halo import Halo
 from meshpart.torch.loss import part_loss
+from meshpart.torch.samplers import DomainSampler, PartSampler
 
 __all__ = [
+    "DomainSampler",
     "Halo",
+    "PartDataset",
+    "PartSampler",
+    "Turn",
     "part_graph",
     "part_loss",
 ]
