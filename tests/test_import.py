@@ -37,3 +37,21 @@ def test_modules_that_are_loaded_are_seen(loaded: set[str], tmp_path: Path) -> N
 def test_every_public_name_is_there(tmp_path: Path) -> None:
     program = "import meshpart; print(*(name for name in meshpart.__all__ if not hasattr(meshpart, name)))"
     assert words_printed_by(program, tmp_path) == set()
+
+
+def test_meshpart_torch_is_imported_by_name_alone_and_loads_no_compiler_nor_other_package(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    loaded = words_printed_by("import meshpart.torch; " + IMPORT, tmp_path)
+    assert {"meshpart.torch", "torch.distributed"} <= loaded
+    assert not loaded & {"torch._dynamo", "torch._inductor", "torch_geometric", "mpi4py", "physicsnemo", "meshio"}
+    program = "import meshpart.torch as mt; print(*(name for name in mt.__all__ if not hasattr(mt, name)))"
+    assert words_printed_by(program, tmp_path) == set()
+
+
+def test_without_torch_meshpart_torch_names_the_extra(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['torch'] = None\n"
+        "try:\n    import meshpart.torch\n"
+        "except ImportError as error:\n    print(type(error).__name__, error)"
+    )
+    assert {"MissingDependencyError", "'meshpart[torch]'"} <= words_printed_by(program, tmp_path)

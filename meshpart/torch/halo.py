@@ -241,7 +241,6 @@ class Halo(torch.nn.Module):
 
     # -- over the owned rows of all ranks ----------------------------------------------------------------
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator, unused-ignore]
     def loss(
         self,
         per_row: torch.Tensor,
