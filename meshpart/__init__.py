@@ -3,6 +3,7 @@
 from meshpart.balance import Repair
 from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import (
+    AlignmentError,
     ArgumentError,
     FormatError,
     MeshError,
@@ -31,6 +32,7 @@ from meshpart.submesh import IndexMap, Provenance, SubMesh
 from meshpart.version import __version__
 
 __all__ = [
+    "AlignmentError",
     "ArgumentError",
     "CellBlock",
     "Faces",

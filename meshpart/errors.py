@@ -26,6 +26,10 @@ class MethodError(MeshpartError, RuntimeError):
     """A partitioning method that failed or gave labels that break its promise."""
 
 
+class AlignmentError(MeshpartError, RuntimeError):
+    """Processes that were started in a way in which they cannot work together: their ranks are not aligned."""
+
+
 class MissingDependencyError(MeshpartError, ImportError):
     """An optional package that is not installed: its message names the extra that brings it."""
 

@@ -7,10 +7,12 @@ except ModuleNotFoundError as error:
 
     raise MissingDependencyError("meshpart.torch needs torch: pip install 'meshpart[torch]'") from error
 
+from meshpart.torch.alignment import check_rank_alignment
 from meshpart.torch.dataset import PartDataset, Turn
 from meshpart.torch.graph import part_graph
 from meshpart.torch.halo import Halo
 from meshpart.torch.loss import part_loss
+from meshpart.torch.rendezvous import init_process_group_from
 from meshpart.torch.samplers import DomainSampler, PartSampler
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "PartDataset",
     "PartSampler",
     "Turn",
+    "check_rank_alignment",
+    "init_process_group_from",
     "part_graph",
     "part_loss",
 ]

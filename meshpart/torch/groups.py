@@ -119,6 +119,8 @@ def as_group(group: GroupLike = None, name: str = "group") -> Group:
             raise ArgumentError(
                 f"{name} must be a DeviceMesh of one dimension, got {group.ndim}: choose one, as in mesh['domain']"
             )
+        if group.get_coordinate() is None:
+            raise ArgumentError(f"{name}: this process is not in it")
         group = group.get_group()
     elif group == dist.GroupMember.NON_GROUP_MEMBER:  # what `new_group` returns to those outside
         raise ArgumentError(f"{name}: this process is not in it")
