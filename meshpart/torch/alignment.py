@@ -129,8 +129,10 @@ def _against_comm(seats: Sequence[_Seat]) -> str | None:
     """Return what is wrong with torch's ranks of the processes of comm, which come in the order of comm."""
     n = len(seats)
     if troubled := [rank for rank in range(n) if seats[rank].trouble]:
-        told = few_of([f"rank {rank} of comm: {seats[rank].trouble} ({seats[rank]})" for rank in troubled])
-        return f"comm has processes that the group has not: {told}; hand in the communicator of the group's processes"
+        told = few_of([f"rank {rank}: {seats[rank].trouble} ({seats[rank]})" for rank in troubled])
+        return (
+            f"group is not one of all {n} processes of comm: {told}; hand in the communicator of the group's processes"
+        )
     if n > 1 and (idle := [rank for rank in range(n) if not seats[rank].started]):
         told = few_of([f"rank {rank} ({seats[rank]})" for rank in idle])
         return f"torch.distributed is not initialised on {len(idle)} of the {n} processes of comm: {told}; {START}"
