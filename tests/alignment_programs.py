@@ -145,8 +145,7 @@ def mpi_left(folder: Path) -> tuple[int, dict[str, Any]]:
 
     comm = MPI.COMM_WORLD
     _meet(folder.parent, world=comm.Get_rank(), rank=comm.Get_rank())
-    while not (folder / "other ended").exists():
-        time.sleep(0.05)
+    _wait_for(folder / "other ended")
     return comm.Get_rank(), {"crossed": error_of(check_rank_alignment, comm)}
 
 
@@ -169,11 +168,17 @@ def _meet(folder: Path, world: int, rank: int) -> None:
         written.write_text(str(store.port))
         written.rename(folder / f"world-{world}")
     else:
-        while not (folder / f"world-{world}").exists():
-            time.sleep(0.05)
+        _wait_for(folder / f"world-{world}")
         port = int((folder / f"world-{world}").read_text())
         store = dist.TCPStore("127.0.0.1", port, 2, is_master=False, timeout=WAIT)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=WAIT)
+
+
+def _wait_for(file: Path) -> None:
+    end = time.monotonic() + WAIT.total_seconds()
+    while not file.exists():
+        assert time.monotonic() < end, f"{file.name} did not come"
+        time.sleep(0.05)
 
 
 def torchrun_without_mpi(folder: Path) -> tuple[int, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Programs started by real launchers, mpiexec and torchrun: each process writes what it found, and the test reads it."""
+"""Programs started by real launchers, mpiexec and torchrun: each process writes what it found, for a test to read."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_a_launcher_is_read(names: tuple[str, str]) -> None:
 
 
 def test_of_pmix_only_the_rank_is_read() -> None:
-    assert claims_in({"PMIX_RANK": "3", "PMIX_NAMESPACE": "job"}) == (Claim("PMIX_RANK=3", 3, None, "job"),)
+    assert claims_in({"PMIX_RANK": "3"}) == (Claim("PMIX_RANK=3", 3, None),)
 
 
 @named

@@ -16,6 +16,7 @@ from meshpart.torch.communicators import as_communicator, few_of, first_line, si
 from meshpart.torch.groups import Group, GroupLike, as_group
 from meshpart.torch.launchers import Claim, claim_on, claims_in
 
+APART = "let no two jobs share a MASTER_ADDR and MASTER_PORT"
 START = "let torch take its ranks from comm, meshpart.torch.init_process_group_from(comm)"
 
 
@@ -168,12 +169,12 @@ def _against_those_started(seats: Sequence[_Seat]) -> str | None:
     for rank, seat in enumerate(seats):
         claim = claim_on(seat.known, (claim for claim in seat.claims if claim.size is not None))
         if claim is not None and claim.size != seat.known:
-            lost.append(f"rank {rank} of {len(seats)} of comm was started as {claim.words} ({seat.process})")
+            lost.append(f"rank {rank} of comm knows of {seat.known} and was started as {claim.words} ({seat.process})")
     if not lost:
         return None
     return (
-        f"more processes were started than the {seats[0].known} that MPI and torch know of: {few_of(lost)}; start the "
-        "program with the launcher of the MPI that mpi4py loads"
+        f"more processes were started than MPI and torch know of: {few_of(lost)}; start the program with the launcher "
+        "of the MPI that mpi4py loads"
     )
 
 
@@ -194,50 +195,44 @@ def _against_launchers(seats: Sequence[_Seat]) -> str | None:
     jobs = {claim.job: seat for seat, claim in claimed if claim.job and claim.size is not None}
     if len(jobs) > 1:
         told = few_of([f"{shown(job)} ({seat})" for job, seat in jobs.items()])
-        return f"group has processes of {len(jobs)} jobs, each of which has as many as torch's world: {told}; {_APART}"
+        return f"group has processes of {len(jobs)} jobs, each of which has as many as torch's world: {told}; {APART}"
     return None
 
 
 # -- whether it is one group, where every rank and size is right ---------------------------------------------
 
-_APART = "give each job a MASTER_ADDR and MASTER_PORT of its own"
-
 
 def _against_one_group(comm: Any, group: Group, seats: Sequence[_Seat]) -> str | None:
-    """Return what is wrong if the processes of comm are in several groups. Collective over comm, and not over torch."""
+    """Return what is wrong if comm's processes are not those of one group. Collective over comm, and not over torch."""
     nonce, failure = f"meshpart/{secrets.token_hex(16)}", ""
     if group.rank == 0:
         try:
-            _store().add(nonce, 1)  # it waits until the store has it, as `set` does not
+            _store().add(nonce, 1)  # the store has it when this returns, unlike with `set`
         except Exception as error:
             failure = first_line(error)
     nonce, failure = comm.bcast((nonce, failure))
     if failure:
-        return f"torch rank 0 ({seats[0]}) cannot write to torch's store: {failure}"
+        return f"torch rank 0 ({seats[0]}) cannot write to the store of torch's world: {failure}"
     world_ranks = [seat.world_rank for seat in seats]
-    members = dist.get_process_group_ranks(group.process_group)
-    answers = comm.allgather((_finds(nonce), "" if members == world_ranks else shown(members)))
-    if strangers := [rank for rank, (found, _) in enumerate(answers) if not found]:
-        told = few_of([f"rank {rank} of comm ({seats[rank]})" for rank in strangers])
+    answers = comm.allgather(_elsewhere(nonce, group, world_ranks))
+    if strangers := [rank for rank in range(len(seats)) if answers[rank]]:
+        told = few_of([f"rank {rank} of comm {answers[rank]} ({seats[rank]})" for rank in strangers])
         return (
-            f"comm's processes have the right ranks, but in different worlds of torch: that of rank 0 ({seats[0]}) has "
-            f"not {told}; {_APART}, or {START}"
-        )
-    if others := [rank for rank, (_, members) in enumerate(answers) if members]:
-        told = few_of([f"rank {rank} of comm handed in that of {answers[rank][1]} ({seats[rank]})" for rank in others])
-        return (
-            f"comm's processes have the right ranks, but in different groups of torch: {told}, and they are torch's "
-            f"{shown(world_ranks)}; hand in the group of comm's processes"
+            f"comm's processes have the right ranks, but not in one group, that of torch's ranks {shown(world_ranks)} "
+            f"in the world of rank 0 ({seats[0]}): {told}; hand in the group of comm's processes, {APART}, or {START}"
         )
     return None
 
 
-def _finds(nonce: str) -> bool:
-    """Return whether the nonce is in the store; one that cannot be asked any more is that of others, who have ended."""
+def _elsewhere(nonce: str, group: Group, world_ranks: list[int]) -> str:
+    """Return, in words, where this process is if not in the nonce's world and in the group of these ranks of it."""
     try:
-        return bool(_store().check([nonce]))
-    except Exception:
-        return False
+        if not _store().check([nonce]):
+            return "is in another world"
+        members = dist.get_process_group_ranks(group.process_group)
+        return "" if members == world_ranks else f"handed in the group of {shown(members)}"
+    except Exception as error:  # the other world has ended, and its store with it
+        return f"cannot ask the store of its world, {first_line(error)}"
 
 
 def _store() -> Any:
