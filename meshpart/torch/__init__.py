@@ -13,6 +13,7 @@ from meshpart.torch.graph import part_graph
 from meshpart.torch.halo import Halo
 from meshpart.torch.loss import part_loss
 from meshpart.torch.rendezvous import init_process_group_from
+from meshpart.torch.replicas import assert_replicated, sync_module
 from meshpart.torch.samplers import DomainSampler, PartSampler
 
 __all__ = [
@@ -21,8 +22,10 @@ __all__ = [
     "PartDataset",
     "PartSampler",
     "Turn",
+    "assert_replicated",
     "check_rank_alignment",
     "init_process_group_from",
     "part_graph",
     "part_loss",
+    "sync_module",
 ]

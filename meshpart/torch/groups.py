@@ -65,6 +65,27 @@ class Group:
         dist.all_gather_object(everyone, value, group=self.process_group)
         return everyone
 
+    def broadcast(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Return the tensor of rank 0, which has the shape and dtype of each rank's own. Collective."""
+        if self.rank == 0:
+            sent = tensor.detach().to(self.device).resolve_conj().resolve_neg().contiguous()
+        else:
+            sent = torch.empty(tensor.shape, dtype=tensor.dtype, device=self.device)
+        if self.process_group is not None and sent.numel():
+            root = dist.get_global_rank(self.process_group, 0)
+            dist.broadcast(sent.view(-1).view(torch.uint8), root, group=self.process_group)
+        return sent
+
+    def broadcast_object(self, value: Any) -> Any:
+        """Return what rank 0 gave; that of the others is ignored. It is pickled. Collective."""
+        if self.process_group is None:
+            return value
+        sent = [value]
+        dist.broadcast_object_list(
+            sent, dist.get_global_rank(self.process_group, 0), group=self.process_group, device=self.device
+        )
+        return sent[0]
+
     def raise_together(self, error: Exception | None) -> None:
         """Raise on every rank if any rank has an error, with the words of the first that has one. Collective.
 
