@@ -8,6 +8,7 @@ except ModuleNotFoundError as error:
     raise MissingDependencyError("meshpart.torch needs torch: pip install 'meshpart[torch]'") from error
 
 from meshpart.torch.alignment import check_rank_alignment
+from meshpart.torch.checkpoints import PerRank, load_full_checkpoint, save_full_checkpoint
 from meshpart.torch.dataset import PartDataset, Turn
 from meshpart.torch.graph import part_graph
 from meshpart.torch.halo import Halo
@@ -21,11 +22,14 @@ __all__ = [
     "Halo",
     "PartDataset",
     "PartSampler",
+    "PerRank",
     "Turn",
     "assert_replicated",
     "check_rank_alignment",
     "init_process_group_from",
+    "load_full_checkpoint",
     "part_graph",
     "part_loss",
+    "save_full_checkpoint",
     "sync_module",
 ]

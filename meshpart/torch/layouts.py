@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import torch
+import torch.distributed as dist
 from torch import nn
-from torch.distributed.tensor import DTensor
+from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.nn.parameter import is_lazy
 
 from meshpart.errors import ArgumentError
+from meshpart.torch.groups import Group
 
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:
@@ -17,8 +19,6 @@ def whole(tensor: torch.Tensor) -> torch.Tensor:
 
 def laid_out(value: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """Return a whole tensor that every rank has, on the device of another, and in shards as that one. No collective."""
-    from torch.distributed.tensor import distribute_tensor
-
     value = value.detach().to(like.device)
     if not isinstance(like, DTensor):
         return value
@@ -45,8 +45,13 @@ def place(tensor: torch.Tensor) -> str:
 
 def described(tensor: torch.Tensor) -> str:
     """Return the dtype, the shape and the layout of a tensor."""
-    text = f"{tensor.dtype} of shape {tuple(tensor.shape)}".removeprefix("torch.")
+    text = dtype_and_shape(tensor)
     return f"{text} in shards {tensor.placements}" if isinstance(tensor, DTensor) else text
+
+
+def dtype_and_shape(tensor: torch.Tensor) -> str:
+    """Return them as messages say them."""
+    return f"{tensor.dtype} of shape {tuple(tensor.shape)}".removeprefix("torch.")
 
 
 def check_module(name: str, module: object) -> None:
@@ -62,8 +67,18 @@ def check_module(name: str, module: object) -> None:
             part.reshard()
 
 
-def check_tensor(name: str, tensor: torch.Tensor) -> None:
-    """Refuse a tensor without values, or one that is not strided: it could be neither compared nor sent."""
+def check_tensor(name: str, tensor: torch.Tensor, group: Group) -> None:
+    """Refuse a tensor that could be neither compared nor sent: without values, not dense, or in shards elsewhere."""
+    check_dense(name, tensor)
+    if isinstance(tensor, DTensor):
+        members = [] if group.process_group is None else dist.get_process_group_ranks(group.process_group)
+        others = set(tensor.device_mesh.mesh.flatten().tolist()) - set(members)
+        if others:
+            raise ArgumentError(f"{name} is in shards on ranks that are not in the group, as rank {min(others)}")
+
+
+def check_dense(name: str, tensor: torch.Tensor) -> None:
+    """Refuse a tensor without values, or one that is sparse, quantized or nested."""
     if is_lazy(tensor):
         raise ArgumentError(f"{name} has no shape yet: call the module once, with an input")
     if tensor.is_meta:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-
 import torch
 from torch import nn
 
 from meshpart.errors import ArgumentError
+from meshpart.torch.alike import bits, check_alike, few, hashed
 from meshpart.torch.groups import Group, GroupLike, as_group
 from meshpart.torch.layouts import check_module, check_tensor, described, laid_out, own, place, whole
-
-MOST_NAMED = 3  # tensors in a message
 
 
 def assert_replicated(module: nn.Module, group: GroupLike = None) -> None:
@@ -40,7 +36,7 @@ def assert_replicated(module: nn.Module, group: GroupLike = None) -> None:
     """
     ranks = as_group(group)
     tensors = _checked(module, ranks)
-    numbers = [[*_hashed(_bits(own(tensor))), _hashed(place(tensor).encode())[0]] for tensor in tensors.values()]
+    numbers = [[*hashed(bits(own(tensor))), hashed(place(tensor).encode())[0]] for tensor in tensors.values()]
     everyone = ranks.all_gather(torch.tensor(numbers, dtype=torch.int64).view(len(tensors), 3)).tolist()
     differing = []
     for at, name in enumerate(tensors):
@@ -53,7 +49,7 @@ def assert_replicated(module: nn.Module, group: GroupLike = None) -> None:
         differing += [f"{name!r} of {_ranks(those)} is not that of rank {one}" for one, those in unlike.items()]
     if differing:
         raise ArgumentError(
-            f"module: {_few(differing)}; sync_module(module) gives every rank the values of rank 0 "
+            f"module: {few(differing)}; sync_module(module) gives every rank the values of rank 0 "
             "(ranks count within the group)"
         )
 
@@ -87,55 +83,16 @@ def sync_module(module: nn.Module, group: GroupLike = None) -> None:
             own(tensor).copy_(own(laid_out(ranks.broadcast(whole(tensor)), tensor)))
 
 
-def check_alike(said: Mapping[str, str], name: str, group: Group) -> None:
-    """Raise on every rank if what the ranks say of tensors, by their names, is not the same. Collective.
-
-    Parameters
-    ----------
-    said : mapping of str to str
-    name : str
-        Of the argument that they belong to, for messages.
-    group : Group
-    """
-    if len(set(map(tuple, group.all_gather_numbers(_hashed(repr(list(said.items())).encode()))))) == 1:
-        return
-    everyone = group.all_gather_object(dict(said))
-    first, absent = everyone[0], "not there"
-    differing = [
-        f"{key!r} is {theirs.get(key, absent)} on rank {rank}, {first.get(key, absent)} on rank 0"
-        for rank, theirs in enumerate(everyone)
-        for key in {**first, **theirs}
-        if theirs.get(key) != first.get(key)
-    ]
-    raise ArgumentError(f"{name}: the ranks hold different ones: {_few(differing or ['the order of tensors differs'])}")
-
-
 def _checked(module: nn.Module, ranks: Group) -> dict[str, torch.Tensor]:
     """Return the parameters and buffers by name, tied ones once; raise if ranks have other ones. Collective."""
     with ranks.all_or_none():
         check_module("module", module)
         tensors = dict([*module.named_parameters(), *module.named_buffers()])
         for name, tensor in tensors.items():
-            check_tensor(f"module: {name!r}", tensor)
-    check_alike({name: described(tensor) for name, tensor in tensors.items()}, "module", ranks)
+            check_tensor(f"module: {name!r}", tensor, ranks)
+    check_alike({repr(name): described(tensor) for name, tensor in tensors.items()}, "module", ranks)
     return tensors
-
-
-def _bits(tensor: torch.Tensor) -> memoryview:
-    dense = tensor.cpu().resolve_conj().resolve_neg().contiguous()
-    return memoryview(dense.view(-1).view(torch.uint8).numpy())
-
-
-def _hashed(content: memoryview | bytes) -> list[int]:
-    """Return 128 bits of a hash, as two integers of 64."""
-    value = hashlib.blake2b(content, digest_size=16).digest()
-    return [int.from_bytes(half, "little", signed=True) for half in (value[:8], value[8:])]
 
 
 def _ranks(numbers: list[int]) -> str:
     return f"rank{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-
-
-def _few(remarks: list[str]) -> str:
-    more = len(remarks) - MOST_NAMED
-    return "; ".join(remarks[:MOST_NAMED]) + (f" (and {more} more)" if more > 0 else "")
