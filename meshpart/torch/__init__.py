@@ -16,6 +16,7 @@ from meshpart.torch.loss import part_loss
 from meshpart.torch.rendezvous import init_process_group_from
 from meshpart.torch.replicas import assert_replicated, sync_module
 from meshpart.torch.samplers import DomainSampler, PartSampler
+from meshpart.torch.self_test import check_gradients
 
 __all__ = [
     "DomainSampler",
@@ -25,6 +26,7 @@ __all__ = [
     "PerRank",
     "Turn",
     "assert_replicated",
+    "check_gradients",
     "check_rank_alignment",
     "init_process_group_from",
     "load_full_checkpoint",

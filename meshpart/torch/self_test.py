@@ -1,0 +1,156 @@
+"""A check before training: whether the gradients that a wrapper and the loss give are those of a serial run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.utils import skip_init
+
+from meshpart.errors import ArgumentError, MeshpartError
+from meshpart.torch.groups import GroupLike, as_group
+from meshpart.torch.halo import Halo
+from meshpart.torch.layouts import check_module, whole
+
+WIDTH = 3
+SAME = 1e-9  # relative to the largest gradient: a wrong combination is off by percents
+
+
+class Probe(nn.Module):
+    """A small network with known parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = skip_init(nn.Linear, 2, WIDTH, dtype=torch.float64)  # draws no random numbers
+        self.outer = skip_init(nn.Linear, WIDTH, 1, dtype=torch.float64)
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.copy_(torch.linspace(-0.5, 1.0, parameter.numel()).view_as(parameter))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return a value for each row: (n, 2) -> (n, 1)."""
+        result: torch.Tensor = self.outer(torch.tanh(self.inner(x)))
+        return result
+
+
+def check_gradients(
+    wrap: Callable[[nn.Module], nn.Module],
+    halo: Halo,
+    grads: str = "average",
+    after: Callable[[nn.Module], Any] | None = None,
+    data_group: GroupLike = None,
+    rtol: float = SAME,
+) -> None:
+    """Raise if what a training step does to gradients does not give those of a serial run. Collective.
+
+    A small network takes one step as yours will: wrapped, with `halo.loss`, and what comes after backward. Its rows
+    differ from rank to rank, so that ranks which average wrongly, twice or not at all are found.
+
+    Parameters
+    ----------
+    wrap : callable
+        What wraps your model, given a module: `DDP`, `lambda m: fully_shard(m, mesh=mesh)`, `lambda m: m`.
+    halo : Halo
+    grads : str
+        As given to `halo.loss`: "average" or "sum".
+    after : callable, optional
+        What you do to the gradients of the wrapped module after backward, such as adding them up over the ranks.
+    data_group : ProcessGroup or 1-D DeviceMesh, optional
+        In a layout of data parallel x domain, the ranks that hold the same part of other samples, as `mesh["dp"]`: each
+        gets other values, and the gradient must be the mean over them.
+    rtol : float
+        Difference that is still fine, relative to the largest gradient. A wrapper that computes in lower precision
+        needs a larger one.
+
+    Raises
+    ------
+    ArgumentError
+        If the wrapper returns no module, or one of FSDP1.
+    MeshpartError
+        On every rank of the halo, if a rank's gradients differ: it tells their ratio and the mend.
+
+    Examples
+    --------
+    >>> import meshpart, meshpart.torch as mt
+    >>> mesh = meshpart.Mesh([[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]], [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> halo = mt.Halo(meshpart.partition(mesh, 1)[0])
+    >>> mt.check_gradients(lambda module: module, halo)
+    """
+    if not isinstance(halo, Halo):
+        raise ArgumentError(f"halo must be a Halo, got {type(halo).__name__}")
+    ranks, samples = halo.group, as_group(data_group, "data_group") if data_group is not None else None
+    sample = 1.0 if samples is None else 1.0 + samples.rank
+    mean_of_samples = 1.0 if samples is None else (1 + samples.size) / 2
+    ids = halo.global_ids[: halo.n_owned].double()
+    x = torch.stack([torch.cos(ids), torch.full_like(ids, (1 + ranks.rank) / ranks.size)], dim=1)
+
+    probe = Probe().to(ids.device)
+    probe(x).sum().backward()
+    shares = ranks.all_gather(_flat(probe))  # each rank's, added up without the wrapper and without halo.loss
+    serial = shares.sum(0) * (mean_of_samples / halo.n_global)
+
+    wrapped = wrap(Probe().to(ids.device))
+    check_module("wrap(module)", wrapped)
+    halo.loss(sample * wrapped(x), grads=grads).backward()
+    if after is not None:
+        after(wrapped)
+    found = ranks.all_gather(_flat(wrapped))
+    _compare(found, serial, ranks.size, grads, rtol, sample / mean_of_samples)
+
+
+def _flat(module: nn.Module) -> torch.Tensor:
+    """Return the gradients of all parameters in a row; 0 where there is none."""
+    return torch.cat(
+        [
+            whole(torch.zeros_like(parameter) if parameter.grad is None else parameter.grad).flatten().double()
+            for parameter in module.parameters()
+        ]
+    )
+
+
+def _compare(
+    found: torch.Tensor, serial: torch.Tensor, size: int, grads: str, rtol: float, of_own_sample: float
+) -> None:
+    """Raise the error of which every rank has all there is to know."""
+    largest = serial.abs().max()
+    off = float((found - serial).abs().max() / largest)
+    if off <= rtol:
+        return
+    apart = float((found - found[0]).abs().max() / largest)
+    ratio = float(found[0] @ serial / (serial @ serial))
+    rest = float((found[0] - ratio * serial).abs().max() / largest)
+    if apart > rtol:
+        raise MeshpartError(
+            f"the gradients of the {size} ranks differ, by up to {_percent(apart)}, and from a serial run's by up to "
+            f"{_percent(off)}: average over all ranks of the halo's group, and not over the data axis alone (DDP over the "
+            "whole world, fully_shard on a mesh with the domain's axis)"
+        )
+    if rest > rtol:
+        raise MeshpartError(
+            f"the gradients differ from a serial run's by up to {_percent(off)}, with no common ratio: average over whole "
+            "domains, each rank once (a wrapper that computes in lower precision needs a larger rtol)"
+        )
+    mend = _mend(ratio, size, grads, of_own_sample, rtol)
+    raise MeshpartError(f"the gradients are {ratio:.6g} times a serial run's: {mend}")
+
+
+def _mend(ratio: float, size: int, grads: str, of_own_sample: float, rtol: float) -> str:
+    """Return what to do about a ratio."""
+    if abs(ratio - of_own_sample) < rtol:
+        return "they are not averaged over data_group: wrap over the whole world, or fully_shard on a mesh of both axes"
+    if abs(ratio - size) < size * rtol and grads == "average":
+        return (
+            "they are added up over the ranks instead of averaged, or averaged and added up besides: leave out the sum, "
+            'or give grads="sum" where nothing averages'
+        )
+    if abs(ratio - size) < size * rtol:
+        return "they are added up twice: leave out one of the sums"
+    if abs(ratio * size - 1) < rtol:
+        return 'they are averaged where a sum is expected: give grads="average"'
+    return "after backward they are neither averaged over the ranks once, nor added up once as grads says"
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.3g} %"
