@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isclose
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from meshpart.torch.halo import Halo
 from meshpart.torch.layouts import check_module, whole
 
 WIDTH = 3
+CLOSE = 1e-3  # of a ratio to one that is known
 SAME = 1e-9  # relative to the largest gradient: a wrong combination is off by percents
 
 
@@ -40,13 +42,14 @@ def check_gradients(
     halo: Halo,
     grads: str = "average",
     after: Callable[[nn.Module], Any] | None = None,
+    loss: Callable[[torch.Tensor], torch.Tensor] | None = None,
     data_group: GroupLike = None,
     rtol: float = SAME,
 ) -> None:
     """Raise if what a training step does to gradients does not give those of a serial run. Collective.
 
-    A small network takes one step as yours will: wrapped, with `halo.loss`, and what comes after backward. Its rows
-    differ from rank to rank, so that ranks which average wrongly, twice or not at all are found.
+    A small network takes one step as yours will: wrapped, with `halo.loss` and what comes after backward. Its rows
+    differ from rank to rank, so that whatever averages wrongly, twice or not at all is found.
 
     Parameters
     ----------
@@ -57,6 +60,9 @@ def check_gradients(
         As given to `halo.loss`: "average" or "sum".
     after : callable, optional
         What you do to the gradients of the wrapped module after backward, such as adding them up over the ranks.
+    loss : callable, optional
+        What you use in the place of `halo.loss`, given the values of the owned rows, (n_owned, 1): their mean over all
+        ranks is meant.
     data_group : ProcessGroup or 1-D DeviceMesh, optional
         In a layout of data parallel x domain, the ranks that hold the same part of other samples, as `mesh["dp"]`: each
         gets other values, and the gradient must be the mean over them.
@@ -93,11 +99,13 @@ def check_gradients(
 
     wrapped = wrap(Probe().to(ids.device))
     check_module("wrap(module)", wrapped)
-    halo.loss(sample * wrapped(x), grads=grads).backward()
+    rows = sample * wrapped(x)
+    (halo.loss(rows, grads=grads) if loss is None else loss(rows)).backward()
     if after is not None:
         after(wrapped)
     found = ranks.all_gather(_flat(wrapped))
-    _compare(found, serial, ranks.size, grads, rtol, sample / mean_of_samples)
+    of_own_sample = None if samples is None else sample / mean_of_samples
+    _compare(found, serial, rtol, lambda ratio: _mend(ratio, ranks.size, loss is None, grads, of_own_sample))
 
 
 def _flat(module: nn.Module) -> torch.Tensor:
@@ -110,10 +118,8 @@ def _flat(module: nn.Module) -> torch.Tensor:
     )
 
 
-def _compare(
-    found: torch.Tensor, serial: torch.Tensor, size: int, grads: str, rtol: float, of_own_sample: float
-) -> None:
-    """Raise the error of which every rank has all there is to know."""
+def _compare(found: torch.Tensor, serial: torch.Tensor, rtol: float, mend: Callable[[float], str]) -> None:
+    """Raise the error, of which every rank has all there is to know."""
     largest = serial.abs().max()
     off = float((found - serial).abs().max() / largest)
     if off <= rtol:
@@ -123,31 +129,33 @@ def _compare(
     rest = float((found[0] - ratio * serial).abs().max() / largest)
     if apart > rtol:
         raise MeshpartError(
-            f"the gradients of the {size} ranks differ, by up to {_percent(apart)}, and from a serial run's by up to "
-            f"{_percent(off)}: average over all ranks of the halo's group, and not over the data axis alone (DDP over the "
-            "whole world, fully_shard on a mesh with the domain's axis)"
+            f"the gradients of the {len(found)} ranks differ, by up to {_percent(apart)}, and from a serial run's by "
+            f"up to {_percent(off)}: average over all ranks of the halo's group, and not over the data axis alone (DDP "
+            "over the whole world, fully_shard on a mesh with the domain's axis)"
         )
     if rest > rtol:
         raise MeshpartError(
-            f"the gradients differ from a serial run's by up to {_percent(off)}, with no common ratio: average over whole "
-            "domains, each rank once (a wrapper that computes in lower precision needs a larger rtol)"
+            f"the gradients differ from a serial run's by up to {_percent(off)}, with no common ratio: average over "
+            "whole domains, each rank once, the loss of halo.loss and no mean of local means (a wrapper that computes "
+            "in lower precision needs a larger rtol)"
         )
-    mend = _mend(ratio, size, grads, of_own_sample, rtol)
-    raise MeshpartError(f"the gradients are {ratio:.6g} times a serial run's: {mend}")
+    raise MeshpartError(f"the gradients are {ratio:.6g} times a serial run's: {mend(ratio)}")
 
 
-def _mend(ratio: float, size: int, grads: str, of_own_sample: float, rtol: float) -> str:
+def _mend(ratio: float, size: int, by_halo: bool, grads: str, of_own_sample: float | None) -> str:
     """Return what to do about a ratio."""
-    if abs(ratio - of_own_sample) < rtol:
+    if of_own_sample is not None and isclose(ratio, of_own_sample, rel_tol=CLOSE):
         return "they are not averaged over data_group: wrap over the whole world, or fully_shard on a mesh of both axes"
-    if abs(ratio - size) < size * rtol and grads == "average":
+    if not by_halo:
+        return "give halo.loss(per_row) to backward, and leave out any sum of gradients after an average"
+    if isclose(ratio, size, rel_tol=CLOSE):
+        if grads == "sum":
+            return "they are added up twice: leave out one of the sums"
         return (
-            "they are added up over the ranks instead of averaged, or averaged and added up besides: leave out the sum, "
-            'or give grads="sum" where nothing averages'
+            "they are added up over the ranks instead of averaged, or averaged and added up besides: leave out the "
+            'sum, or give grads="sum" where nothing averages'
         )
-    if abs(ratio - size) < size * rtol:
-        return "they are added up twice: leave out one of the sums"
-    if abs(ratio * size - 1) < rtol:
+    if isclose(ratio, 1 / size, rel_tol=CLOSE):
         return 'they are averaged where a sum is expected: give grads="average"'
     return "after backward they are neither averaged over the ranks once, nor added up once as grads says"
 
