@@ -8,6 +8,7 @@ except ModuleNotFoundError as error:
     raise MissingDependencyError("meshpart.torch needs torch: pip install 'meshpart[torch]'") from error
 
 from meshpart.torch.alignment import check_rank_alignment
+from meshpart.torch.attach import attach_halo
 from meshpart.torch.checkpoints import PerRank, load_full_checkpoint, save_full_checkpoint
 from meshpart.torch.dataset import PartDataset, Turn
 from meshpart.torch.graph import part_graph
@@ -26,6 +27,7 @@ __all__ = [
     "PerRank",
     "Turn",
     "assert_replicated",
+    "attach_halo",
     "check_gradients",
     "check_rank_alignment",
     "init_process_group_from",
