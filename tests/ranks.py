@@ -23,7 +23,7 @@ from typing import Any
 
 WAIT = 60.0  # seconds that a collective may wait for a rank, and a call for its result
 _FORKS = get_context("forkserver")
-_FORKS.set_forkserver_preload(["pytest", "meshpart.torch"])
+_FORKS.set_forkserver_preload(["pytest", "hypothesis.strategies", "meshpart.torch", "torch._dynamo"])
 _kept: dict[int, Ranks] = {}
 
 
