@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import torch
+from torch.distributed.device_mesh import DeviceMesh
 
 from meshpart import arguments
 from meshpart.arrays import Array
@@ -15,7 +16,7 @@ from meshpart.errors import ArgumentError
 from meshpart.graph_parts import SubGraph
 from meshpart.halo import ENTITIES, HaloPlan, check_plan
 from meshpart.submesh import IndexMap, SubMesh
-from meshpart.torch import metrics, placing
+from meshpart.torch import metrics, placing, shard
 from meshpart.torch.groups import Group, GroupLike, as_group
 from meshpart.torch.loss import global_loss
 from meshpart.torch.pending import Pending
@@ -338,6 +339,59 @@ class Halo(torch.nn.Module):
         """
         rows = self._owned("gather", x_owned)
         return placing.gather(self.group, rows, dst, self.global_ids, self.n_global)
+
+    # -- for PhysicsNeMo ---------------------------------------------------------------------------------
+
+    def shard_tensor(self, x_owned: torch.Tensor, mesh: DeviceMesh) -> Any:
+        """Return the owned rows of all ranks as one ShardTensor of physicsnemo, each rank's rows a shard.
+
+        Parameters
+        ----------
+        x_owned : Tensor, (n_owned, ...)
+            One dtype and one trailing shape on all ranks. It gets the gradient, also as a leaf.
+        mesh : DeviceMesh
+            Of one dimension: the ranks of the halo's group, in its order.
+
+        Returns
+        -------
+        sharded : ShardTensor, (n_global, ...)
+            Its rows are in the order of `shard_order`. After its `backward` every rank already has the serial gradient
+            of a model's parameters: averaging leaves it right, a sum over the ranks does not.
+
+        Raises
+        ------
+        ArgumentError
+            Here, at once, if the rows do not fit the part or the mesh does not fit the group.
+        MissingDependencyError
+            Without physicsnemo.
+        """
+        return shard.shard_tensor(self.group, self.counts, self._owned("shard_tensor", x_owned), mesh)
+
+    def shard_order(self) -> torch.Tensor:
+        """Return the global id of each row of a ShardTensor, (n_global,) of int64: by owner, then ascending.
+
+        Collective.
+
+        Examples
+        --------
+        >>> import torch, meshpart, meshpart.torch as mt
+        >>> mesh = meshpart.Mesh([[0.0], [1.0], [2.0]], [("line", [[0, 1], [1, 2]])])
+        >>> halo = mt.Halo(meshpart.partition(mesh, 1)[0])
+        >>> order = halo.shard_order()
+        >>> full = torch.tensor([5.0, 6.0, 7.0])  # halo.shard_tensor(x_owned, mesh).full_tensor()
+        >>> in_mesh_order = torch.empty_like(full)
+        >>> in_mesh_order[order] = full
+        >>> again = in_mesh_order[order]  # the rows of the ShardTensor
+        """
+        return shard.shard_order(self.group, self.counts, self.global_ids[: self.n_owned])
+
+    def indexed_all_to_all_v_args(self) -> dict[str, Any]:
+        """Return what physicsnemo's exchange takes to give what `ghosts` gives: indices, sizes and the group.
+
+        `physicsnemo.distributed.indexed_all_to_all_v(x_owned, **args)`, with a gradient, once. It sends lists of
+        tensors of different sizes, which NCCL does and gloo does not. Collective.
+        """
+        return shard.indexed_all_to_all_v_args(self.group, self.send_index, self.route.send_splits)
 
     # -- the ranks ---------------------------------------------------------------------------------------
 
