@@ -23,7 +23,8 @@ from typing import Any
 
 WAIT = 60.0  # seconds that a collective may wait for a rank, and a call for its result
 _FORKS = get_context("forkserver")
-_FORKS.set_forkserver_preload(["pytest", "hypothesis.strategies", "meshpart.torch", "torch._dynamo"])
+_preloaded = ["pytest", "hypothesis.strategies", "meshpart.torch", "torch._dynamo"]
+_FORKS.set_forkserver_preload(_preloaded)
 _kept: dict[int, Ranks] = {}
 
 
@@ -52,6 +53,11 @@ def run_alone(size: int, function: Callable[..., Any], *given: Any, wait: float 
         return ranks.run(function, *given)
     finally:
         ranks.close()
+
+
+def preload(*modules: str) -> None:
+    """Let the server import modules before it forks, if it does not run yet: those that take seconds."""
+    _preloaded.extend(modules)
 
 
 class Ranks:
