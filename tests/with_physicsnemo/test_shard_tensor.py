@@ -13,6 +13,7 @@ pytest.importorskip("physicsnemo", reason="needs physicsnemo, in an environment 
 
 import torch.distributed as dist  # noqa: E402
 from ranks import run  # noqa: E402
+from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
 from torch.distributed.tensor import Shard  # noqa: E402
 from uneven_parts import all_ranks, halo_of, owned, start_manager, values  # noqa: E402
 
@@ -153,6 +154,23 @@ def same_weights() -> None:
 @SIZES
 def test_a_module_is_the_same_on_all_ranks_after_sync_module_over_mesh(size):
     run(size, same_weights)
+
+
+def in_a_domain() -> None:
+    """Two samples, each on two ranks: data parallel x domain."""
+    square = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "domain"))
+    domain = square["domain"]
+    halo = halo_of("uneven", group=domain.get_group())
+    sample = values(halo.n_global, 3, seed=square["dp"].get_local_rank())
+    x = owned(halo, sample)
+    sharded = halo.shard_tensor(x, domain)
+    assert torch.equal(sharded.full_tensor(), sample[halo.shard_order()])
+    (sharded**2).sum().backward()
+    assert torch.equal(x.grad, 2 * x)
+
+
+def test_in_each_domain_of_a_larger_world_a_shard_tensor_has_the_rows_of_its_ranks():
+    run(4, in_a_domain)
 
 
 # -- what does not fit --------------------------------------------------------------------------------------

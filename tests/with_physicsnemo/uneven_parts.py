@@ -24,18 +24,18 @@ warnings.filterwarnings("error", module="meshpart")
 MESH = triangles(9, 8)
 
 
-def part_of(mesh: Mesh, kind: str, layers: int = 1) -> SubMesh:
+def part_of(mesh: Mesh, kind: str, layers: int = 1, group: Any = None) -> SubMesh:
     """This rank's part: the first has more than half of the mesh; in kind "empty" the last has nothing."""
-    size = dist.get_world_size()
+    size = dist.get_world_size(group)
     labels = sfc_labels(mesh, 2 * size) - size
     labels[labels < 0] = 0
     if kind == "empty":
         labels[labels == size - 1] = 0
-    return meshpart.split(mesh, labels, size, ghost_layers=layers, only=[dist.get_rank()])[0]
+    return meshpart.split(mesh, labels, size, ghost_layers=layers, only=[dist.get_rank(group)])[0]
 
 
-def halo_of(kind: str, entity: str = "points") -> mt.Halo:
-    return mt.Halo(part_of(MESH, kind), entity)
+def halo_of(kind: str, entity: str = "points", group: Any = None) -> mt.Halo:
+    return mt.Halo(part_of(MESH, kind, group=group), entity, group)
 
 
 def all_ranks() -> DeviceMesh:
