@@ -53,6 +53,7 @@ class Route:
         return self.recv_splits, self.send_splits
 
 
+SENT_BY_ALL = frozenset((torch.float32, torch.float64, torch.int32, torch.int64))  # dtypes that no backend lacks
 _keys = count()
 _routes: WeakValueDictionary[str, Route] = WeakValueDictionary()
 
@@ -176,10 +177,12 @@ def send(
         return None
     to, of = route.back if back else (route.send_splits, route.recv_splits)
     return dist.all_to_all_single(
-        _as_bytes(received), _as_bytes(sent), of, to, group=route.group.process_group, async_op=later
+        _sendable(received), _sendable(sent), of, to, group=route.group.process_group, async_op=later
     )
 
 
-def _as_bytes(rows: torch.Tensor) -> torch.Tensor:
-    """Return a view of rows of any dtype, as every backend sends it: uint8, (n_rows, bytes of a row)."""
+def _sendable(rows: torch.Tensor) -> torch.Tensor:
+    """Return rows as every backend sends them: those of some dtypes as uint8, (n_rows, bytes of a row). A view."""
+    if rows.dtype in SENT_BY_ALL:
+        return rows
     return rows.view(len(rows), width_of(rows)).view(torch.uint8)
