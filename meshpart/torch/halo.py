@@ -176,7 +176,7 @@ class Halo(torch.nn.Module):
             Contiguous, and without a gradient: under autograd use `refresh`.
         """
         rows = self._local("refresh_", x_local, _in_place)
-        overwrite(rows, self.send_index, self.route.key)
+        overwrite(rows, self.send_index, self.route)
         return rows
 
     def reduce(self, x_local: torch.Tensor, op: str = "sum") -> torch.Tensor:

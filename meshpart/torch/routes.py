@@ -141,20 +141,29 @@ spread.register_autograd(_spread_backward, setup_context=_remember)
 collect.register_autograd(_collect_backward, setup_context=_remember)
 
 
-@torch.library.custom_op("meshpart::refresh_", mutates_args=("local",))
-def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
+def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: Route) -> None:
     """Overwrite the ghost rows of a contiguous tensor with what their owners have."""
+    if torch.compiler.is_compiling():
+        _overwrite(local, send_index, route.key)
+        return
+    # Not by the operation, whose way through torch takes as long as sending some KiB does.
+    send(route, local.narrow(0, route.n_owned, route.n_ghost), local.index_select(0, send_index))
+    torch.autograd.graph.increment_version(local)
+
+
+@torch.library.custom_op("meshpart::refresh_", mutates_args=("local",))
+def _overwrite(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
     known = _routes[route]
     send(known, local[known.n_owned :], local.index_select(0, send_index))
 
 
-@overwrite.register_fake
+@_overwrite.register_fake
 def _(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
     return None
 
 
 # What talks to other ranks: compilers leave it in its order, and where it is though nobody looks at the result.
-for _operation in (spread, collect, overwrite):
+for _operation in (spread, collect, _overwrite):
     _operation.register_effect(EffectType.ORDERED)
 
 
