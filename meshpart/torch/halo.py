@@ -122,6 +122,7 @@ class Halo(torch.nn.Module):
         self.layers = from_numpy("layers", ids.layers())
         self.complete = from_numpy("complete", ids.complete)
         self.send_index = from_numpy("send_indices", plan.send_indices)
+        self._set_extent()
 
     # -- exchanges ---------------------------------------------------------------------------------------
 
@@ -413,6 +414,7 @@ class Halo(torch.nn.Module):
         if device.type != "meta":
             for name in INDEX_TENSORS:
                 setattr(self, name, getattr(self, name).to(device))
+            self._set_extent()
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Halo:
@@ -432,29 +434,22 @@ class Halo(torch.nn.Module):
 
     # -- checks ------------------------------------------------------------------------------------------
 
-    @property
-    def _extent(self) -> Extent:
-        return Extent(self.n_owned, self.n_local, self.send_index.device)
+    def _set_extent(self) -> None:
+        self._extent = Extent(self.n_owned, self.n_local, self.send_index.device)
 
     def _owned(self, verb: str, rows: torch.Tensor) -> torch.Tensor:
-        return self._checked(verb, lambda: owned_rows("x_owned", rows, self._extent))
+        return self._checked(verb, owned_rows, "x_owned", rows, self._extent)
 
     def _local(self, verb: str, rows: torch.Tensor, also: Callable[[torch.Tensor], None] | None = None) -> torch.Tensor:
-        def checked() -> torch.Tensor:
-            local_rows("x_local", rows, self._extent)
-            if also:
-                also(rows)
-            return rows
+        return self._checked(verb, local_rows, "x_local", rows, self._extent, also)
 
-        return self._checked(verb, checked)
-
-    def _checked(self, verb: str, check: Callable[[], torch.Tensor]) -> torch.Tensor:
+    def _checked(self, verb: str, check: Callable[..., torch.Tensor], *given: Any) -> torch.Tensor:
         """Return the rows that a check lets through; with `check` on all ranks, or raise on all."""
         if not self.check:
-            return check()
+            return check(*given)
         rows, failure = None, None
         try:
-            rows = check()
+            rows = check(*given)
         except ArgumentError as error:
             failure = error
         agree_on_rows(self.group, verb, rows, failure)
