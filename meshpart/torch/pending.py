@@ -14,18 +14,18 @@ class Pending:
     """An exchange that `Halo.start` began."""
 
     def __init__(self, route: Route, send_index: torch.Tensor, x_owned: torch.Tensor) -> None:
-        self.route, self.send_index = route, send_index
         self._waited = False
-        self._work: Any = None
+        self._under_way: Any = None  # what is to be waited for, and what is sent, which must live until then
         if torch.compiler.is_compiling():  # where an operation is over when it returns
-            self.local = spread(x_owned, send_index, route.key, True)
+            self._local: torch.Tensor | None = spread(x_owned, send_index, route.key, True)
             return
-        self._owned = x_owned
         rows = x_owned.detach()
-        self.local = rows.new_empty((route.n_local, *rows.shape[1:]))
-        self.local[: route.n_owned] = rows
-        self._sent = rows.index_select(0, send_index)  # which must live until it is sent
-        self._work = send(route, self.local[route.n_owned :], self._sent, later=True)
+        local = rows.new_empty((route.n_local, *rows.shape[1:]))
+        local[: route.n_owned] = rows
+        sent = rows.index_select(0, send_index)
+        self._under_way = send(route, local[route.n_owned :], sent, later=True), sent
+        # A function of the rows as they are now: what is done to x_owned in place before `wait` is no part of it.
+        self._local = _Begun.apply(x_owned, local, route, send_index)
 
     def wait(self) -> torch.Tensor:
         """Return the values of all local rows, (n_local, ...), as `Halo.exchange` does.
@@ -38,23 +38,24 @@ class Pending:
         if self._waited:
             raise ArgumentError("wait was called already: its result is that of the first call")
         self._waited = True
-        if torch.compiler.is_compiling():
-            return self.local
-        if self._work is not None:
-            self._work.wait()
-        rows: torch.Tensor = _Finished.apply(self._owned, self)
+        if self._under_way is not None and self._under_way[0] is not None:
+            self._under_way[0].wait()
+        rows, self._local, self._under_way = self._local, None, None
+        assert rows is not None
         return rows
 
 
-class _Finished(torch.autograd.Function):
-    """What came in, as a function of the owned rows."""
+class _Begun(torch.autograd.Function):
+    """All local rows, those of the ghosts still to come, as a function of the owned ones."""
 
     @staticmethod
-    def forward(ctx: Any, owned: torch.Tensor, pending: Pending) -> torch.Tensor:
-        ctx.pending = pending.route, pending.send_index
-        return pending.local
+    def forward(
+        ctx: Any, owned: torch.Tensor, local: torch.Tensor, route: Route, send_index: torch.Tensor
+    ) -> torch.Tensor:
+        ctx.route, ctx.send_index = route, send_index
+        ctx.mark_dirty(local)
+        return local
 
     @staticmethod
-    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor, None]:
-        route, send_index = ctx.pending
-        return collect(grads[0], send_index, route.key, True), None
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:
+        return collect(grads[0], ctx.send_index, ctx.route.key, True), None, None, None
