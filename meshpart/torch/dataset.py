@@ -173,7 +173,7 @@ class PartDataset(Dataset[tuple[SubMesh, Any]]):
         number = self.counts[of_sample] - to_come - 1 if self.part is None else self.part
         part = _load(sample.path, sample.run, number)
         graph = part_graph(part, self.entity, steps=self.steps, adjacency=self.adjacency, as_=self.as_)
-        graph["weight"] = torch.tensor(float(turn.weight), dtype=torch.float64)
+        graph["weight"] = torch.tensor(float(turn.weight), dtype=torch.float64, device="cpu")
         graph["last"] = bool(turn.last)
         _put(graph, {name: data_of(name, part, self.entity) for name in self.data}, "data")
         if sample.fields is not None:

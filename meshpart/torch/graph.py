@@ -86,7 +86,7 @@ def part_graph(
         "edge_index": torch.from_numpy(np.stack([edges.senders, edges.receivers])),
         "edge_offsets": from_numpy("edge_offsets", edges.offsets),
         "part_node": from_numpy("part_node", ids.global_ids),
-        "inner_node": torch.arange(edges.n_owned),
+        "inner_node": torch.arange(edges.n_owned, device="cpu"),
         "n_owned": edges.n_owned,
         "n_local": edges.n_local,
         "steps": edges.steps,

@@ -54,7 +54,7 @@ class Group:
 
     def all_gather_numbers(self, numbers: Sequence[int]) -> list[list[int]]:
         """Return the integers of all ranks, as many of each, rank by rank. Collective."""
-        rows: list[list[int]] = self.all_gather(torch.tensor(numbers, dtype=torch.int64)).tolist()
+        rows: list[list[int]] = self.all_gather(torch.tensor(numbers, dtype=torch.int64, device="cpu")).tolist()
         return rows
 
     def all_gather_object(self, value: Any) -> list[Any]:

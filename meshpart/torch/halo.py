@@ -108,7 +108,7 @@ class Halo(torch.nn.Module):
 
         everyone = check_parts(self.group, build)
         self.route: Route = route_of(self._plan, self.n_owned, self.group)
-        self.counts = torch.tensor([told.n_owned for told in everyone])
+        self.counts = torch.tensor([told.n_owned for told in everyone], device="cpu")
         if verify:
             self.verify()
 

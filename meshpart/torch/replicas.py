@@ -37,7 +37,7 @@ def assert_replicated(module: nn.Module, group: GroupLike = None) -> None:
     ranks = as_group(group)
     tensors = _checked(module, ranks)
     numbers = [[*hashed(bits(own(tensor))), hashed(place(tensor).encode())[0]] for tensor in tensors.values()]
-    everyone = ranks.all_gather(torch.tensor(numbers, dtype=torch.int64).view(len(tensors), 3)).tolist()
+    everyone = ranks.all_gather(torch.tensor(numbers, dtype=torch.int64, device="cpu").view(len(tensors), 3)).tolist()
     differing = []
     for at, name in enumerate(tensors):
         first: dict[int, int] = {}  # rank of those with the same place
