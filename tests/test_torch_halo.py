@@ -278,6 +278,18 @@ def in_a_model() -> None:
         pickle.dumps(net)
 
 
+def test_a_copy_of_a_halo_keeps_its_hooks():
+    mesh = MESHES["triangles"]
+    halo = mt.Halo(meshpart.split(mesh, np.zeros(mesh.n_cells, int), 1)[0])
+    seen: list[int] = []
+    halo.register_forward_hook(lambda *_: seen.append(1))
+    for copied in (copy.deepcopy(halo), copy.copy(halo)):
+        copied.register_forward_hook(lambda *_: seen.append(2))
+        copied(torch.zeros(halo.n_local))
+    halo(torch.zeros(halo.n_local))
+    assert seen == [1, 2, 1, 2, 1]
+
+
 def test_a_halo_in_a_model_keeps_its_rows_and_leaves_the_state_alone():
     run(3, in_a_model)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -199,30 +200,51 @@ def scattered_wrong() -> list[str]:
     halo = mt.Halo(part_of(2, dist.get_rank(), 1))
     rank = dist.get_rank()
     said = []
-    for given in (torch.zeros(3) if rank == 0 else None, None, torch.zeros(halo.n_global)):
+    whole = torch.zeros(halo.n_global)
+    for given, src in (
+        (torch.zeros(3) if rank == 0 else None, 0),
+        (None, 0),
+        (whole, 0),
+        (whole if rank == 0 else None, 0 if rank == 0 else 2),
+        (whole, rank),
+    ):
         with pytest.raises(ArgumentError) as caught:
-            halo.scatter(given, 0)
+            halo.scatter(given, src)
         said.append(str(caught.value))
+    with pytest.raises(ArgumentError) as caught:
+        halo.gather(whole[: halo.n_owned], rank)
+    said.append(str(caught.value))
     return said
 
 
-def test_scatter_raises_on_all_ranks():
+def test_scatter_raises_on_all_ranks_and_so_does_gather_to_different_ones():
     first, second = run(2, scattered_wrong)
     assert first == second
-    assert f"rank 0: x_global must have n_global = {MESH.n_points} rows, got the shape torch.Size([3])" in first[0]
+    assert f"rank 0: x_global must have n_global = {MESH.n_points} rows, got the shape (3,)" in first[0]
     assert "rank 0: x_global must be a torch.Tensor, got NoneType" in first[1]
     assert "rank 1: x_global must be None on all ranks but src = 0" in first[2]
+    assert "rank 1: src must be between 0 and 1, got 2" in first[3]
+    assert "src must be the same on all ranks: src is 0 on rank 0 and 1 on rank 1" in first[4]
+    assert "dst must be the same on all ranks: dst is 0 on rank 0 and 1 on rank 1" in first[5]
 
 
 def checked() -> list[str]:
+    warnings.simplefilter("default")  # torch's own, of its compiler
     halo = mt.Halo(part_of(3, dist.get_rank(), 1), check=True)
     rank = dist.get_rank()
-    x = torch.zeros(halo.n_local, 2)
+    x, weights = torch.zeros(halo.n_local, 2), torch.ones(halo.n_owned)
     said = []
     for verb, given in (
         (halo.exchange, x if rank == 1 else x[: halo.n_owned]),
         (halo.refresh, x.double() if rank == 2 else x),
         (halo.refresh if rank else halo.reduce, x),
+        (lambda rows: halo.reduce(rows) if rank else halo.assemble(rows), x),
+        (lambda rows: halo.mean(rows, weights[rank:]), x[: halo.n_owned]),
+        (lambda rows: halo.std(rows, weights + 1j if rank == 1 else weights), x[: halo.n_owned]),
+        (halo.max, x[: halo.n_owned] > 0 if rank == 2 else x[: halo.n_owned]),
+        (lambda rows: halo.gather(rows, 3 * rank), x[: halo.n_owned]),
+        (lambda rows: halo.gather(rows, rank), x[: halo.n_owned]),
+        (torch.compile(halo.exchange, backend="eager"), x if rank == 1 else x[: halo.n_owned]),
     ):
         with pytest.raises(ArgumentError) as caught:
             verb(given)
@@ -233,11 +255,18 @@ def checked() -> list[str]:
 
 
 def test_with_check_a_wrong_argument_raises_on_all_ranks():
-    first, *others = run(3, checked)
+    first, *others = run_alone(3, checked)
     assert all(other == first for other in others)
     assert first[0].startswith("rank 1: x_owned must have n_owned")
     assert first[1].startswith("the ranks do not call the same: call is 'refresh of torch.float32 rows of shape (2,)'")
     assert "on rank 0 and 'refresh of torch.float32" in first[2]
+    assert first[3].startswith("rank 0: assemble adds up shared copies of parts without ghost layers, this part has 1")
+    assert first[4].startswith("rank 1: weight must have the shape")
+    assert first[5] == "rank 1: weight must be real, got torch.complex64"
+    assert first[6] == "rank 2: x_owned must be real numbers that torch compares, got torch.bool"
+    assert first[7] == "rank 1: dst must be between 0 and 2, got 3"
+    assert "call is 'gather to 0 of torch.float32 rows of shape (2,)' on rank 0 and 'gather to 1" in first[8]
+    assert first[9] == first[0]
 
 
 # -- a rank that fails while the others wait ----------------------------------------------------------------

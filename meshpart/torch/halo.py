@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -21,10 +22,19 @@ from meshpart.torch.groups import Group, GroupLike, as_group
 from meshpart.torch.loss import global_loss
 from meshpart.torch.pending import Pending
 from meshpart.torch.routes import Route, collect, overwrite, returned, route_of, spread
-from meshpart.torch.rows import Extent, from_numpy, has_rows, local_rows, owned_rows
+from meshpart.torch.rows import (
+    Extent,
+    chosen,
+    combinable,
+    from_numpy,
+    local_rows,
+    owned_rows,
+    receivable,
+    whole_rows,
+    without_tangent,
+)
 from meshpart.torch.verify import Told, agree_on_rows, check_parts, check_route
 
-OPERATIONS = ("sum", "min", "max")
 INDEX_TENSORS = ("global_ids", "owners", "layers", "complete", "send_index")
 
 
@@ -34,7 +44,7 @@ class Halo(torch.nn.Module):
     Values of entities are tensors in local order: the owned rows first, then the ghosts, which other ranks own. The
     verbs exchange them over torch.distributed. All ranks of the group must call them, in the same order, those without
     a row or a neighbour too. Each is differentiable, any number of times: the gradient of `exchange` is `reduce`, and
-    the other way round. Sums are in one order always, so that runs repeat bit for bit.
+    the other way round; forward mode is refused. Sums are in one order always, so that runs repeat bit for bit.
 
     It is a module without parameters or buffers: as part of a model it moves with it to a device, and nothing
     of it is broadcast or saved. A deep copy talks to the same ranks.
@@ -51,7 +61,7 @@ class Halo(torch.nn.Module):
         Whether to check that what ranks send is what others expect, id by id. Costs an exchange.
     check : bool
         Whether each verb first compares over all ranks what it was given, so that a wrong argument raises
-        everywhere and not on one rank alone. Costs a collective a call. Not inside a compiled region.
+        everywhere and not on one rank alone. Costs a collective a call, and breaks the graph of a compiled region.
 
     Attributes
     ----------
@@ -144,11 +154,11 @@ class Halo(torch.nn.Module):
         ArgumentError
             Here, at once, if it does not fit the part; on all ranks with `check`.
         """
-        return spread(self._owned("exchange", x_owned), self.send_index, self.route.key, True)
+        return spread(self._owned("exchange", x_owned, without_tangent), self.send_index, self.route.key, True)
 
     def ghosts(self, x_owned: torch.Tensor) -> torch.Tensor:
         """Return the values of the ghosts alone, (n_ghost, ...): `exchange` without its copy of the owned rows."""
-        return spread(self._owned("ghosts", x_owned), self.send_index, self.route.key, False)
+        return spread(self._owned("ghosts", x_owned, without_tangent), self.send_index, self.route.key, False)
 
     def refresh(self, x_local: torch.Tensor) -> torch.Tensor:
         """Return the values of all local rows, those of the ghosts taken from their owners.
@@ -163,7 +173,7 @@ class Halo(torch.nn.Module):
         x_local : Tensor, (n_local, ...)
             A new one.
         """
-        rows = self._local("refresh", x_local)
+        rows = self._local("refresh", x_local, without_tangent)
         return spread(rows[: self.n_owned], self.send_index, self.route.key, True)
 
     forward = refresh
@@ -176,7 +186,7 @@ class Halo(torch.nn.Module):
         x_local : Tensor, (n_local, ...)
             Contiguous, and without a gradient: under autograd use `refresh`.
         """
-        rows = self._local("refresh_", x_local, _in_place)
+        rows = self._local("refresh_", x_local, receivable)
         overwrite(rows, self.send_index, self.route)
         return rows
 
@@ -187,22 +197,15 @@ class Halo(torch.nn.Module):
         ----------
         x_local : Tensor, (n_local, ...)
         op : str
-            "sum", "min" or "max". With "sum" the owner's value comes first, then those of the other ranks in
-            ascending order; its gradient is `exchange`. The others have no gradient.
+            "sum", "min" or "max", of dtypes that torch combines by it. With "sum" the owner's value comes first, then
+            those of the other ranks in ascending order; its gradient is `exchange`. The others have no gradient.
 
         Returns
         -------
         x_owned : Tensor, (n_owned, ...)
             Of the same dtype. Of bools the sum is whether any is true.
         """
-        rows = self._local(f"reduce by {op}", x_local, functools.partial(_operation, op))
-        if op == "sum" and rows.dtype != torch.bool:
-            return collect(rows, self.send_index, self.route.key, True)
-        combine = torch.minimum if op == "min" else torch.maximum  # of bools the sum is the maximum
-        owned, ghosts = rows[: self.n_owned].clone(), rows[self.n_owned :]
-        for index, values in returned(self.route, ghosts, self.send_index):
-            owned[index] = combine(owned[index], values)
-        return owned
+        return self._reduced(self._local(f"reduce by {op}", x_local, functools.partial(combinable, op=op)), op)
 
     def assemble(self, x_local: torch.Tensor, op: str = "sum") -> torch.Tensor:
         """Return the combined values of all copies of each row, on every rank that has one: shared points.
@@ -220,12 +223,17 @@ class Halo(torch.nn.Module):
         -------
         x_local : Tensor, (n_local, ...)
         """
-        if self.max_steps > 0:
-            raise ArgumentError(
-                f"assemble adds up shared copies of parts without ghost layers, this part has {self.max_steps}: what "
-                "its rows receive is whole or is not wanted; refresh brings ghosts up to date"
-            )
-        return spread(self.reduce(x_local, op), self.send_index, self.route.key, True)
+
+        def shared(name: str, rows: torch.Tensor) -> None:
+            if self.max_steps > 0:
+                raise ArgumentError(
+                    f"assemble adds up shared copies of parts without ghost layers, this part has {self.max_steps}: "
+                    "what its rows receive is whole or is not wanted; refresh brings ghosts up to date"
+                )
+            combinable(name, rows, op)
+
+        rows = self._local(f"assemble by {op}", x_local, shared)
+        return spread(self._reduced(rows, op), self.send_index, self.route.key, True)
 
     def start(self, x_owned: torch.Tensor) -> Pending:
         """Begin an `exchange`, to work on rows that need no ghosts until its `wait()` returns x_local.
@@ -239,7 +247,7 @@ class Halo(torch.nn.Module):
         pending : Pending
             Whose `wait` must be called on all ranks, once. In a compiled region the exchange is over when this returns.
         """
-        return Pending(self.route, self.send_index, self._owned("start", x_owned))
+        return Pending(self.route, self.send_index, self._owned("start", x_owned, without_tangent))
 
     # -- over the owned rows of all ranks ----------------------------------------------------------------
 
@@ -260,7 +268,8 @@ class Halo(torch.nn.Module):
         per_row : Tensor, (n_owned, ...)
             Floating point; zero rows are fine.
         weight : Tensor, (n_owned,), optional
-            Of each row, without gradient: 0 leaves a row out, as attached cells, which have no neighbours.
+            Of each row, without gradient: 0 leaves out a row whose loss is finite, as attached cells, which have no
+            neighbours.
         reduction : str
             "mean", sum(weight * per_row) / (sum(weight) * trailing size), or "sum".
         grads : str
@@ -287,17 +296,17 @@ class Halo(torch.nn.Module):
         ----------
         x_owned : Tensor, (n_owned, ...)
         weight : Tensor, (n_owned,), optional
-            0 leaves a row out.
+            0 leaves out a row of finite values.
         """
-        return metrics.moments(self.group, self._owned("mean", x_owned), weight)[0]
+        return self._moments("mean", x_owned, weight)[0]
 
     def std(self, x_owned: torch.Tensor, weight: torch.Tensor | None = None) -> torch.Tensor:
         """Return the standard deviation, of the population, of each column: as `mean` does."""
-        return metrics.moments(self.group, self._owned("std", x_owned), weight)[1].sqrt()
+        return self._moments("std", x_owned, weight)[1].sqrt()
 
     def max(self, x_owned: torch.Tensor) -> torch.Tensor:
         """Return the largest of each column over the rows of all ranks, without gradient: (...) of the same dtype."""
-        return metrics.largest(self.group, self._owned("max", x_owned))
+        return metrics.largest(self.group, self._owned("max", x_owned, metrics.ordered))
 
     # -- from and to the whole mesh ----------------------------------------------------------------------
 
@@ -320,11 +329,8 @@ class Halo(torch.nn.Module):
 
     def take(self, x_global: torch.Tensor) -> torch.Tensor:
         """Return the local rows, (n_local, ...), of a tensor of the whole mesh, (n_global, ...). Not collective."""
-        if has_rows("x_global", x_global) != self.n_global:
-            raise ArgumentError(
-                f"x_global must have n_global = {self.n_global} rows, got the shape {tuple(x_global.shape)}"
-            )
-        return x_global.index_select(0, self.global_ids.to(x_global.device)).to(self.global_ids.device)
+        whole_rows("x_global", x_global, self.n_global)
+        return chosen(x_global, self.global_ids.to(x_global.device)).to(self.global_ids.device)
 
     def scatter(self, x_global: torch.Tensor | None, src: int = 0) -> torch.Tensor:
         """Return the local rows, (n_local, ...), of a tensor of the whole mesh that rank `src` has; others give None.
@@ -338,7 +344,11 @@ class Halo(torch.nn.Module):
 
         Without gradient.
         """
-        rows = self._owned("gather", x_owned)
+
+        def to_a_rank(*_: Any) -> None:
+            arguments.integer("dst", dst, low=0, high=self.group.size - 1)
+
+        rows = self._owned(f"gather to {dst}", x_owned, to_a_rank)
         return placing.gather(self.group, rows, dst, self.global_ids, self.n_global)
 
     # -- for PhysicsNeMo ---------------------------------------------------------------------------------
@@ -366,7 +376,7 @@ class Halo(torch.nn.Module):
         MissingDependencyError
             Without physicsnemo.
         """
-        return shard.shard_tensor(self.group, self.counts, self._owned("shard_tensor", x_owned), mesh)
+        return shard.shard_tensor(self.group, self.counts, self._owned("shard_tensor", x_owned, without_tangent), mesh)
 
     def shard_order(self) -> torch.Tensor:
         """Return the global id of each row of a ShardTensor, (n_global,) of int64: by owner, then ascending.
@@ -419,9 +429,8 @@ class Halo(torch.nn.Module):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Halo:
         other = type(self).__new__(type(self))
-        torch.nn.Module.__init__(other)
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in other.__dict__})
-        other.training = self.training
+        for name, value in self.__dict__.items():  # hooks are in dicts
+            other.__dict__[name] = copy.copy(value) if isinstance(value, dict) else value
         return other
 
     __copy__ = functools.partialmethod(__deepcopy__, {})
@@ -437,44 +446,44 @@ class Halo(torch.nn.Module):
     def _set_extent(self) -> None:
         self._extent = Extent(self.n_owned, self.n_local, self.send_index.device)
 
-    def _owned(self, verb: str, rows: torch.Tensor) -> torch.Tensor:
-        return self._checked(verb, owned_rows, "x_owned", rows, self._extent)
+    def _owned(self, verb: str, rows: torch.Tensor, also: Callable[[str, torch.Tensor], None]) -> torch.Tensor:
+        return self._checked(verb, "x_owned", rows, owned_rows, also)
 
-    def _local(self, verb: str, rows: torch.Tensor, also: Callable[[torch.Tensor], None] | None = None) -> torch.Tensor:
-        return self._checked(verb, local_rows, "x_local", rows, self._extent, also)
+    def _local(self, verb: str, rows: torch.Tensor, also: Callable[[str, torch.Tensor], None]) -> torch.Tensor:
+        return self._checked(verb, "x_local", rows, local_rows, also)
 
-    def _checked(self, verb: str, check: Callable[..., torch.Tensor], *given: Any) -> torch.Tensor:
-        """Return the rows that a check lets through; with `check` on all ranks, or raise on all."""
-        if not self.check:
-            return check(*given)
-        rows, failure = None, None
+    def _reduced(self, rows: torch.Tensor, op: str) -> torch.Tensor:
+        if op == "sum" and rows.dtype != torch.bool:
+            return collect(rows, self.send_index, self.route.key, True)
+        combine = torch.minimum if op == "min" else torch.maximum  # of bools the sum is the maximum
+        owned, ghosts = rows[: self.n_owned].clone(), rows[self.n_owned :]
+        for index, values in returned(self.route, ghosts, self.send_index):
+            owned[index] = combine(owned[index], values)
+        return owned
+
+    def _moments(self, verb: str, rows: torch.Tensor, weight: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        rows = self._owned(verb, rows, functools.partial(metrics.weighable, weight=weight))
+        return metrics.moments(self.group, rows, weight)
+
+    def _checked(
+        self,
+        verb: str,
+        name: str,
+        rows: torch.Tensor,
+        check: Callable[[str, torch.Tensor, Extent], torch.Tensor],
+        also: Callable[[str, torch.Tensor], None],
+    ) -> torch.Tensor:
+        """Return the rows that the checks let through; with `check` on all ranks, or raise on all."""
+        failure = None
         try:
-            rows = check(*given)
+            also(name, check(name, rows, self._extent))
         except ArgumentError as error:
+            if not self.check:
+                raise
             failure = error
-        agree_on_rows(self.group, verb, rows, failure)
-        assert rows is not None
+        if self.check:
+            agree_on_rows(self.group, verb, rows, failure)
         return rows
-
-
-def _in_place(rows: torch.Tensor) -> None:
-    if rows.requires_grad and torch.is_grad_enabled():
-        raise ArgumentError("refresh_ works in place and has no gradient: use refresh, or torch.no_grad()")
-    if not rows.is_contiguous():
-        raise ArgumentError(
-            f"x_local must be contiguous for refresh_, which receives in place, got the strides {rows.stride()} "
-            f"for the shape {tuple(rows.shape)}: use refresh"
-        )
-
-
-def _operation(op: str, rows: torch.Tensor) -> None:
-    arguments.one_of("op", op, OPERATIONS)
-    if op == "sum":
-        return
-    if rows.requires_grad and torch.is_grad_enabled():
-        raise ArgumentError(f'op="{op}" has no gradient: give x_local.detach(), or use torch.no_grad()')
-    if rows.is_complex():
-        raise ArgumentError(f'op="{op}" needs an order, which {rows.dtype} has not')
 
 
 def _side_of(part: Any, entity: str | None) -> tuple[str, IndexMap, HaloPlan]:
@@ -494,7 +503,7 @@ def data_of(name: str, part: SubMesh | SubGraph, entity: str) -> Array:
     if not isinstance(part, SubMesh):
         raise ArgumentError("a part of split_graph has no data")
     of_points, of_cells = part.mesh.point_data, part.mesh.cell_data
-    if name not in (of_points if entity == "points" else of_cells):
+    if not isinstance(name, str) or name not in (of_points if entity == "points" else of_cells):
         known = ", ".join(map(repr, of_points if entity == "points" else of_cells)) or "none"
         raise ArgumentError(f"the part has no data of {entity} by the name {name!r}, it has {known}")
     return np.asarray(of_points[name]) if entity == "points" else part.to_local(of_cells[name])

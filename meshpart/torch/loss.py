@@ -10,7 +10,7 @@ import torch.distributed as dist
 from meshpart import arguments
 from meshpart.errors import ArgumentError, MeshpartError
 from meshpart.torch.groups import Group, GroupLike, as_group
-from meshpart.torch.rows import Extent, has_rows, owned_rows, width_of
+from meshpart.torch.rows import Extent, check_weight, has_rows, owned_rows, width_of
 
 REDUCTIONS = ("mean", "sum")
 GRADS = ("average", "sum")  # what happens to the gradients of the ranks after backward
@@ -27,7 +27,7 @@ def global_loss(group: Group, extent: Extent, per_row: Any, weight: Any, reducti
         owned_rows("per_row", per_row, extent)
         local, weights = _weighted(per_row, weight)
         width = width_of(per_row)
-        dtype = torch.promote_types(per_row.dtype, torch.float32)
+        dtype = _dtype_of(per_row)
     except Exception as error:  # told to the others, who wait for this rank's sum
         failure = error
     failed = failure is not None
@@ -115,7 +115,12 @@ def part_loss(per_row: torch.Tensor, n_global: float, weight: Any = None, group:
     width = width_of(per_row)
     if width == 0:
         raise ArgumentError(f"per_row has nothing in its rows, its shape is {tuple(per_row.shape)}")
-    return (local * (ranks.size / (n_global * width))).to(torch.promote_types(per_row.dtype, torch.float32))
+    return (local * (ranks.size / (n_global * width))).to(_dtype_of(per_row))
+
+
+def _dtype_of(per_row: torch.Tensor) -> torch.dtype:
+    """Return that of the loss: of its rows, at least float32."""
+    return torch.float64 if per_row.dtype == torch.float64 else torch.float32
 
 
 def _weighted(per_row: torch.Tensor, weight: Any) -> tuple[torch.Tensor, float]:
@@ -125,11 +130,8 @@ def _weighted(per_row: torch.Tensor, weight: Any) -> tuple[torch.Tensor, float]:
     rows = per_row.double()
     if weight is None:
         return rows.sum(), float(len(rows))
-    if has_rows("weight", weight, per_row.device) != len(rows) or weight.ndim != 1:
-        raise ArgumentError(f"weight must have the shape ({len(rows)},), one a row, got {tuple(weight.shape)}")
+    check_weight(rows, weight)
     if weight.requires_grad:
         raise ArgumentError("weight must not require a gradient: it also counts the rows, which has none")
     weights = weight.double()
-    if weights.is_complex():
-        raise ArgumentError(f"weight must be real, got {weight.dtype}")
     return (rows * weights.view(-1, *[1] * (rows.ndim - 1))).sum(), float(weights.sum())

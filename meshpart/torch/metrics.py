@@ -8,6 +8,21 @@ import torch
 
 from meshpart.errors import ArgumentError
 from meshpart.torch.groups import Group
+from meshpart.torch.rows import NUMBERS, check_weight
+
+
+def weighable(name: str, rows: torch.Tensor, weight: Any) -> None:
+    """Refuse rows that have no mean, by these weights."""
+    if rows.is_complex():
+        raise ArgumentError(f"{name} must be real, got {rows.dtype}")
+    if weight is not None:
+        check_weight(rows, weight)
+
+
+def ordered(name: str, rows: torch.Tensor) -> None:
+    """Refuse rows that have no maximum."""
+    if rows.is_complex() or rows.dtype == torch.bool or rows.dtype not in NUMBERS:
+        raise ArgumentError(f"{name} must be real numbers that torch compares, got {rows.dtype}")
 
 
 def moments(group: Group, rows: torch.Tensor, weight: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -16,16 +31,8 @@ def moments(group: Group, rows: torch.Tensor, weight: Any) -> tuple[torch.Tensor
     Those of the ranks are combined pairwise, which loses no digits where the mean is large (Chan, Golub and LeVeque,
     "Algorithms for computing the sample variance", 1983).
     """
-    values = rows.detach().to(torch.complex128 if rows.is_complex() else torch.float64)
-    if weight is None:
-        weights = values.new_ones(len(rows), dtype=torch.float64)
-    elif not isinstance(weight, torch.Tensor) or weight.shape != rows.shape[:1]:
-        shape = tuple(weight.shape) if isinstance(weight, torch.Tensor) else type(weight).__name__
-        raise ArgumentError(f"weight must have the shape ({len(rows)},), one a row, got {shape}")
-    else:
-        weights = weight.detach().double()
-    if values.is_complex():
-        raise ArgumentError(f"x must be real, got {rows.dtype}")
+    values = rows.detach().double()
+    weights = values.new_ones(len(rows)) if weight is None else weight.detach().double()
     by_row = weights.view(-1, *[1] * (rows.ndim - 1))
     total = weights.sum()
     mean = (values * by_row).sum(0) / torch.where(total == 0, 1, total)
@@ -45,8 +52,6 @@ def moments(group: Group, rows: torch.Tensor, weight: Any) -> tuple[torch.Tensor
 
 def largest(group: Group, rows: torch.Tensor) -> torch.Tensor:
     """Return the largest of each column over the rows of all ranks; NaN where there is one. Collective, once."""
-    if rows.is_complex() or rows.dtype == torch.bool:
-        raise ArgumentError(f"x must be real numbers, got {rows.dtype}")
     least = -torch.inf if rows.is_floating_point() else torch.iinfo(rows.dtype).min
     mine = rows.detach().amax(0) if len(rows) else rows.new_full(rows.shape[1:], least)
     everyone = group.all_gather(torch.stack([mine, torch.full_like(mine, len(rows) > 0)]))

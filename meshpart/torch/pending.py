@@ -8,6 +8,7 @@ import torch
 
 from meshpart.errors import ArgumentError
 from meshpart.torch.routes import Route, collect, send, spread
+from meshpart.torch.rows import chosen
 
 
 class Pending:
@@ -22,7 +23,7 @@ class Pending:
         rows = x_owned.detach()
         local = rows.new_empty((route.n_local, *rows.shape[1:]))
         local[: route.n_owned] = rows
-        sent = rows.index_select(0, send_index)
+        sent = chosen(rows, send_index)
         self._under_way = send(route, local[route.n_owned :], sent, later=True), sent
         # A function of the rows as they are now: what is done to x_owned in place before `wait` is no part of it.
         self._local = _Begun.apply(x_owned, local, route, send_index)

@@ -14,7 +14,7 @@ from torch._library.effects import EffectType
 
 from meshpart.halo import HaloPlan
 from meshpart.torch.groups import Group
-from meshpart.torch.rows import width_of
+from meshpart.torch.rows import chosen, packed, width_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def spread(owned: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool
     if keep:
         rows[: known.n_owned] = owned
         ghosts = rows[known.n_owned :]
-    send(known, ghosts, owned.index_select(0, send_index))
+    send(known, ghosts, chosen(owned, send_index))
     return rows
 
 
@@ -107,7 +107,7 @@ def collect(rows: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool
 def returned(route: Route, ghosts: torch.Tensor, send_index: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return what each rank has for its ghosts of this rank's rows: which rows, each once, and the values."""
     values = ghosts.new_empty((len(send_index), *ghosts.shape[1:]))
-    send(route, values, ghosts.contiguous(), back=True)
+    send(route, values, packed(ghosts), back=True)
     bounds = pairwise(accumulate(route.send_splits, initial=0))
     return [(send_index[first:last], values[first:last]) for first, last in bounds if first < last]
 
@@ -147,14 +147,14 @@ def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: Route) -> No
         _overwrite(local, send_index, route.key)
         return
     # Not by the operation, whose way through torch takes as long as sending some KiB does.
-    send(route, local.narrow(0, route.n_owned, route.n_ghost), local.index_select(0, send_index))
+    send(route, local.narrow(0, route.n_owned, route.n_ghost), chosen(local, send_index))
     torch.autograd.graph.increment_version(local)
 
 
 @torch.library.custom_op("meshpart::refresh_", mutates_args=("local",))
 def _overwrite(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
     known = _routes[route]
-    send(known, local[known.n_owned :], local.index_select(0, send_index))
+    send(known, local[known.n_owned :], chosen(local, send_index))
 
 
 @_overwrite.register_fake
@@ -194,4 +194,9 @@ def _sendable(rows: torch.Tensor) -> torch.Tensor:
     """Return rows as every backend sends them: those of some dtypes as uint8, (n_rows, bytes of a row). A view."""
     if rows.dtype in SENT_BY_ALL:
         return rows
+    return as_bytes(rows)
+
+
+def as_bytes(rows: torch.Tensor) -> torch.Tensor:
+    """Return a view of the bytes of contiguous rows: uint8, (n_rows, bytes of a row)."""
     return rows.view(len(rows), width_of(rows)).view(torch.uint8)

@@ -70,10 +70,10 @@ def check_route(route: Route, send_index: torch.Tensor, global_ids: torch.Tensor
             )
 
 
-def agree_on_rows(group: Group, verb: str, rows: torch.Tensor | None, failure: ArgumentError | None) -> None:
+@torch.compiler.disable
+def agree_on_rows(group: Group, verb: str, rows: torch.Tensor, failure: ArgumentError | None) -> None:
     """Raise on every rank if a verb cannot be what all ranks call with rows of one kind. Collective."""
     group.raise_together(failure)
-    assert rows is not None
     kinds = group.all_gather_object(f"{verb} of {rows.dtype} rows of shape {tuple(rows.shape[1:])}")
     require_alike("call", kinds, "the ranks do not call the same")
 
