@@ -15,23 +15,33 @@ from meshpart.torch.checkpoint_file import mapped
 from meshpart.torch.layouts import laid_out
 
 COMPILED = "_orig_mod"  # what torch.compile calls the module within
+CHECKPOINTED = "_checkpoint_wrapped_module"  # and what activation checkpoints call it
 
 
 def plain_name(model: nn.Module, name: str) -> str:
-    """Return the name that a parameter, buffer or extra state has without DDP and torch.compile around its modules."""
+    """Return the name of a parameter, buffer or extra state without what is around its modules.
+
+    That is DDP, torch.compile, and torch's wrapper for activation checkpoints, whose name some of its names lack.
+    """
     kept: list[str] = []
     module: Any = model
     *modules, last = name.split(".")
     for part in modules:
-        if part != COMPILED and not (part == "module" and isinstance(module, DistributedDataParallel)):
+        if part not in (COMPILED, CHECKPOINTED) and not (
+            part == "module" and isinstance(module, DistributedDataParallel)
+        ):
             kept.append(part)
-        module = getattr(module, part)
+        module = getattr(module, part, None)  # a hook of the module may have made up names
     return ".".join([*kept, last])
 
 
 def named_model(model: nn.Module) -> dict[str, Any]:
     """Return the state dict of a model, in shards where it is, by plain names."""
-    return {plain_name(model, name): value for name, value in model.state_dict().items()}
+    state = model.state_dict()
+    named = {plain_name(model, name): value for name, value in state.items()}
+    if len(named) < len(state):
+        raise ArgumentError(f"model has {len(state)} entries of {len(named)} names, without what wraps its modules")
+    return named
 
 
 def load_model(model: nn.Module, state: Mapping[str, Any]) -> None:
@@ -141,11 +151,15 @@ def _by_parameters(named: Any) -> dict[frozenset[str], Any]:
 
 
 def _merged(now: dict[str, Any], saved: dict[str, Any]) -> dict[str, Any]:
-    """Return a group with saved values, tensors (a learning rate may be one) on the devices of those they replace."""
-    merged = {**now, **saved, "params": now["params"]}
+    """Return a group with saved values, tensors (a learning rate may be one) on the devices of those they replace.
+
+    Its parameters keep their order, and the names which the optimizer was given for them.
+    """
+    merged = dict(now)
     for key, value in saved.items():
-        if isinstance(value, torch.Tensor) and isinstance(now.get(key), torch.Tensor):
-            merged[key] = value.to(now[key].device)
+        if key not in ("params", "param_names"):
+            as_before = isinstance(value, torch.Tensor) and isinstance(now.get(key), torch.Tensor)
+            merged[key] = value.to(now[key].device) if as_before else value
     return merged
 
 
