@@ -15,7 +15,7 @@ from typing import Any
 from meshpart import arguments
 from meshpart.errors import FormatError
 
-UNFINISHED = re.compile(r"\.meshpart-[0-9a-f]{16}\.[a-z]+")  # the name of a file that is being written
+UNFINISHED = re.compile(r"\.meshpart-[0-9a-f]{16}(\..*)?", re.DOTALL)  # the name of a file that is being written
 SECONDS_TO_WRITE = 3600  # after which a file that nobody writes to is abandoned
 
 

@@ -25,6 +25,8 @@ WHAT = "meshpart checkpoint"  # by this a file is known
 VERSION = 1
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 SEQUENCES = (list, tuple, set)
+MOST_BITS = 2039  # of an integer that the safe loader reads
+LEVELS = 100  # of lists and dicts within each other
 MAPPINGS = (dict, OrderedDict, Counter)
 
 
@@ -63,6 +65,8 @@ def read(path: Any) -> dict[str, Any]:
     """
     place = arguments.path(path)
     try:
+        if not (place.is_file() or place.is_dir()) and place.exists():  # a pipe or a device, which may never end
+            raise FormatError(f"{place} is no regular file")
         with zipfile.ZipFile(place) as entries:
             damaged = entries.testzip()  # torch.load looks at no checksum
         if damaged is not None:
@@ -83,15 +87,19 @@ def read(path: Any) -> dict[str, Any]:
     if content.get("version") != VERSION:
         raise FormatError(f"{place} is a checkpoint of version {content.get('version')}, this meshpart knows {VERSION}")
     try:
-        check_plain(f"{place}: content", content)
+        check_plain(f"{place}: content", content, 2 * LEVELS)
     except ArgumentError as error:
         raise FormatError(str(error)) from error
     return content
 
 
-def check_plain(name: str, value: Any) -> None:
-    """Refuse a value that `torch.load(weights_only=True)` would refuse, or that is in shards."""
+def check_plain(name: str, value: Any, levels: int = LEVELS) -> None:
+    """Refuse a value that `torch.load(weights_only=True)` would refuse, that is in shards, or nested deeper."""
     kind = type(value)
+    if levels < 0:
+        raise ArgumentError(f"{name.partition('[')[0]} is nested more than {LEVELS} deep, or holds itself")
+    if kind is int and value.bit_length() > MOST_BITS:
+        raise ArgumentError(f"{name} is an integer of {value.bit_length()} bits, a safe loader reads {MOST_BITS}")
     if kind in PLAIN:
         return
     if isinstance(value, torch.Tensor):
@@ -100,11 +108,11 @@ def check_plain(name: str, value: Any) -> None:
         check_dense(name, value)
     elif kind in MAPPINGS:
         for key, item in value.items():
-            check_plain(f"a key of {name}", key)
-            check_plain(f"{name}[{arguments.shown(key)}]", item)
+            check_plain(f"a key of {name}", key, levels)
+            check_plain(f"{name}[{arguments.shown(key)}]", item, levels - 1)
     elif kind in SEQUENCES:
         for at, item in enumerate(value):
-            check_plain(f"{name}[{at}]", item)
+            check_plain(f"{name}[{at}]", item, levels - 1)
     elif not _is_loadable(value):
         raise ArgumentError(
             f"{name} is a {kind.__name__}, which a safe loader refuses: give tensors, numbers, text, lists and dicts"

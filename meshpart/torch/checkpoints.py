@@ -16,7 +16,7 @@ from meshpart.torch import checkpoint_file
 from meshpart.torch.alike import check_alike, few, layout_of, told
 from meshpart.torch.checkpoint_file import check_plain, for_file, mapped
 from meshpart.torch.groups import Group, GroupLike, as_group
-from meshpart.torch.layouts import check_module, check_tensor, dtype_and_shape, laid_out, whole
+from meshpart.torch.layouts import check_module, check_tensor, check_writable, dtype_and_shape, laid_out, whole
 from meshpart.torch.naming import check_optimizer, load_model, load_optimizer, named_model, named_optimizer
 
 
@@ -46,7 +46,8 @@ def save_full_checkpoint(
 ) -> None:
     """Save a model, and an optimizer, as whole tensors in one file. Collective.
 
-    The model may be plain, wrapped in DDP, compiled, in shards (FSDP2, on meshes of any dimensions) or partly so.
+    The model may be plain, wrapped in DDP, compiled, in shards (FSDP2, on meshes of any dimensions) or partly so, with
+    torch's wrappers for activation checkpoints around its modules.
     Rank 0 of the group gathers the tensors in the memory of its CPU and writes the file, at one stroke: should anything
     fail on the way, or the process be killed, an older file stays as it was.
 
@@ -65,6 +66,7 @@ def save_full_checkpoint(
         The ranks that hold the model; all of them if left out.
     **extra
         Tensors, numbers, text, lists and dicts by any names, the same on every rank; `PerRank(value)` of what is not.
+        Integers of at most 2039 bits, and lists and dicts within each other at most 100 deep.
 
     Raises
     ------
@@ -90,13 +92,15 @@ def save_full_checkpoint(
         shared = {name: value for name, value in extra.items() if name not in own}
         for name, value in (shared | own).items():
             check_plain(f"extra {name!r}", value)
+        said = {f"extra {name!r}": told(value) for name, value in shared.items()}
+        said |= {f"extra {name!r}": "a PerRank" for name in own}
         state = _state_of(model, ranks)
+        of_model = layout_of(state)
         steps = None if optimizer is None else _steps_of(model, optimizer)
-    said = {f"extra {name!r}": told(value) for name, value in shared.items()}
-    said |= {f"extra {name!r}": "a PerRank" for name in own}
+        of_optimizer = {} if steps is None else {"class": type(optimizer).__name__, **layout_of(steps)}
     check_alike(said, "extra", ranks, "; PerRank(value) keeps what each rank has of its own")
-    check_alike(layout_of(state), "model", ranks)
-    check_alike({} if steps is None else layout_of(steps), "optimizer", ranks)
+    check_alike(of_model, "model", ranks)
+    check_alike(of_optimizer, "optimizer", ranks)
 
     def gathered(tensor: torch.Tensor) -> torch.Tensor | None:
         everything = whole(tensor)
@@ -128,7 +132,7 @@ def load_full_checkpoint(
     """Load what `save_full_checkpoint` saved, into any layout and on any number of ranks. Collective.
 
     Rank 0 of the group reads the file, without running code in it, and sends the others what they need. All is checked
-    before anything is changed.
+    before anything is changed, but for what hooks and `set_extra_state` of the model itself refuse.
 
     Parameters
     ----------
@@ -151,21 +155,22 @@ def load_full_checkpoint(
     Raises
     ------
     ArgumentError
-        On every rank: if the model or the optimizer does not fit the file, the file has no optimizer and one is given,
-        or it has extras of another number of ranks.
+        On every rank: if ranks hand in different ones, the model or the optimizer does not fit the file, the file has
+        no optimizer and one is given, or it has extras of another number of ranks.
     FormatError
         On every rank: if the file cannot be read, is damaged or is no checkpoint.
     """
     ranks = as_group(group)
     with ranks.all_or_none():
         arguments.path(path)
-        arguments.flag("per_rank", per_rank)
+        wanted = {"per_rank": str(arguments.flag("per_rank", per_rank))}
         state = _state_of(model, ranks)
-        steps = None if optimizer is None else _steps_of(model, optimizer)
-    check_alike(layout_of(state), "model", ranks)
-    check_alike(
-        {} if steps is None else {"groups": repr([g["params"] for g in steps["param_groups"]])}, "optimizer", ranks
-    )
+        _check_loadable(state)
+        of_model = layout_of(state)
+        of_optimizer = {} if optimizer is None else _kind_of(model, optimizer)
+    check_alike(wanted, "per_rank", ranks)
+    check_alike(of_model, "model", ranks)
+    check_alike(of_optimizer, "optimizer", ranks)
     content: dict[str, Any] = {}
     with ranks.all_or_none():
         if ranks.rank == 0:
@@ -199,10 +204,25 @@ def _state_of(model: nn.Module, ranks: Group) -> dict[str, Any]:
     return state
 
 
+def _check_loadable(state: Mapping[str, Any]) -> None:
+    """Refuse tensors that `load_state_dict` would fail to write to, when it has written to others."""
+    for name, value in state.items():
+        if isinstance(value, torch.Tensor):
+            check_writable(f"model: {name!r}", value)
+            if value.is_inference() and not torch.is_inference_mode_enabled():
+                raise ArgumentError(f"model: {name!r} was made in inference mode, which alone can load it: clone it")
+
+
 def _steps_of(model: nn.Module, optimizer: Any) -> dict[str, Any]:
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise ArgumentError(f"optimizer must be a torch.optim.Optimizer, got {type(optimizer).__name__}")
     return named_optimizer(model, optimizer)
+
+
+def _kind_of(model: nn.Module, optimizer: Any) -> dict[str, str]:
+    """Return the class of an optimizer, and which parameters are in its groups."""
+    groups = repr([group["params"] for group in _steps_of(model, optimizer)["param_groups"]])
+    return {"class": type(optimizer).__name__, "groups": groups}
 
 
 def _check_fits(

@@ -77,6 +77,12 @@ def check_tensor(name: str, tensor: torch.Tensor, group: Group) -> None:
             raise ArgumentError(f"{name} is in shards on ranks that are not in the group, as rank {min(others)}")
 
 
+def check_writable(name: str, tensor: torch.Tensor) -> None:
+    """Refuse a tensor whose elements cannot be written one by one, as one that `expand` made."""
+    if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
+        raise ArgumentError(f"{name} was expanded, several of its elements are one: clone it")
+
+
 def check_dense(name: str, tensor: torch.Tensor) -> None:
     """Refuse a tensor without values, or one that is sparse, quantized or nested."""
     if is_lazy(tensor):

@@ -8,7 +8,7 @@ from torch import nn
 from meshpart.errors import ArgumentError
 from meshpart.torch.alike import bits, check_alike, few, hashed
 from meshpart.torch.groups import Group, GroupLike, as_group
-from meshpart.torch.layouts import check_module, check_tensor, described, laid_out, own, place, whole
+from meshpart.torch.layouts import check_module, check_tensor, check_writable, described, laid_out, own, place, whole
 
 
 def assert_replicated(module: nn.Module, group: GroupLike = None) -> None:
@@ -76,8 +76,7 @@ def sync_module(module: nn.Module, group: GroupLike = None) -> None:
     tensors = _checked(module, ranks)
     with ranks.all_or_none():
         for name, tensor in tensors.items():
-            if any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape, strict=True)):
-                raise ArgumentError(f"module: {name!r} was expanded, several of its elements are one: clone it")
+            check_writable(f"module: {name!r}", tensor)
     with torch.no_grad():
         for tensor in tensors.values():
             own(tensor).copy_(own(laid_out(ranks.broadcast(whole(tensor)), tensor)))
