@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isclose
+from math import inf, isclose
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.utils import skip_init
 
+from meshpart import arguments
 from meshpart.errors import ArgumentError, MeshpartError
 from meshpart.torch.groups import GroupLike, as_group
 from meshpart.torch.halo import Halo
@@ -32,8 +33,8 @@ class Probe(nn.Module):
                 parameter.copy_(torch.linspace(-0.5, 1.0, parameter.numel()).view_as(parameter))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return a value for each row: (n, 2) -> (n, 1)."""
-        result: torch.Tensor = self.outer(torch.tanh(self.inner(x)))
+        """Return a value for each row: (n, 2) -> (n, 1). A wrapper may have moved the parameters to another dtype."""
+        result: torch.Tensor = self.outer(torch.tanh(self.inner(x.to(self.inner.weight.dtype))))
         return result
 
 
@@ -73,7 +74,7 @@ def check_gradients(
     Raises
     ------
     ArgumentError
-        If the wrapper returns no module, or one of FSDP1.
+        If an argument is none of these, or the wrapper returns no module, one of FSDP1, or one of other parameters.
     MeshpartError
         On every rank of the halo, if a rank's gradients differ: it tells their ratio and the mend.
 
@@ -86,6 +87,11 @@ def check_gradients(
     """
     if not isinstance(halo, Halo):
         raise ArgumentError(f"halo must be a Halo, got {type(halo).__name__}")
+    for name, given in (("wrap", wrap), ("after", after), ("loss", loss)):
+        if not callable(given) and (name == "wrap" or given is not None):
+            raise ArgumentError(f"{name} must be callable, got {arguments.shown(given)}")
+    if isinstance(rtol, bool) or not isinstance(rtol, int | float) or not 0 <= rtol < inf:
+        raise ArgumentError(f"rtol must be a number of at least 0, got {arguments.shown(rtol)}")
     ranks, samples = halo.group, as_group(data_group, "data_group") if data_group is not None else None
     sample = 1.0 if samples is None else 1.0 + samples.rank
     mean_of_samples = 1.0 if samples is None else (1 + samples.size) / 2
@@ -99,6 +105,8 @@ def check_gradients(
 
     wrapped = wrap(Probe().to(ids.device))
     check_module("wrap(module)", wrapped)
+    if (there := _sizes(wrapped)) != (sizes := _sizes(probe)):
+        raise ArgumentError(f"wrap(module) must have the parameters of module, of {sizes} elements, it has {there}")
     rows = sample * wrapped(x)
     (halo.loss(rows, grads=grads) if loss is None else loss(rows)).backward()
     if after is not None:
@@ -118,8 +126,14 @@ def _flat(module: nn.Module) -> torch.Tensor:
     )
 
 
+def _sizes(module: nn.Module) -> list[int]:
+    return [parameter.numel() for parameter in module.parameters()]
+
+
 def _compare(found: torch.Tensor, serial: torch.Tensor, rtol: float, mend: Callable[[float], str]) -> None:
     """Raise the error, of which every rank has all there is to know."""
+    if broken := [rank for rank, gradient in enumerate(found) if not gradient.isfinite().all()]:
+        raise MeshpartError(f"the gradients are not finite on {len(broken)} of {len(found)} ranks, as rank {broken[0]}")
     largest = serial.abs().max()
     off = float((found - serial).abs().max() / largest)
     if off <= rtol:
@@ -138,6 +152,11 @@ def _compare(found: torch.Tensor, serial: torch.Tensor, rtol: float, mend: Calla
             f"the gradients differ from a serial run's by up to {_percent(off)}, with no common ratio: average over "
             "whole domains, each rank once, the loss of halo.loss and no mean of local means (a wrapper that computes "
             "in lower precision needs a larger rtol)"
+        )
+    if isclose(ratio, 1, rel_tol=CLOSE):
+        raise MeshpartError(
+            f"the gradients are off by {off:.3g} of the largest, all alike, and rtol is {rtol:g}: give a larger one if "
+            "that is the precision in which the wrapper computes"
         )
     raise MeshpartError(f"the gradients are {ratio:.6g} times a serial run's: {mend(ratio)}")
 
