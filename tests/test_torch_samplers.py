@@ -304,6 +304,8 @@ def test_a_state_of_another_layout_is_refused(stores):
             other.load_state_dict(state)
     with pytest.raises(ArgumentError, match="size=3, here size=2"):
         mt.PartSampler(mt.PartDataset(stores), rank=0, size=2).load_state_dict(part.state_dict())
+    with pytest.raises(ArgumentError, match=r"with dataset=[0-9a-f]+, here dataset=[0-9a-f]+: its position"):
+        mt.PartSampler(mt.PartDataset(stores[::-1]), rank=0, size=3).load_state_dict(part.state_dict())
     for wrong in (None, {}, {**state, "more": 1}):
         with pytest.raises(ArgumentError, match="state_dict must be that of a DomainSampler, with epoch, position"):
             domain.load_state_dict(wrong)

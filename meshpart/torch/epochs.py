@@ -21,6 +21,8 @@ class EpochSampler(Sampler[Any]):
 
     Parameters
     ----------
+    dataset : object
+        What is dealt; of a `PartDataset` it is known which samples it has, in which order.
     n_samples : int
     shuffle : bool
         Whether the order of the samples is another one in each epoch. It follows from the seed, on all ranks alike.
@@ -34,12 +36,13 @@ class EpochSampler(Sampler[Any]):
         Set by `set_epoch`; 0 in the beginning.
     """
 
-    def __init__(self, n_samples: int, shuffle: bool, seed: int, layout: Mapping[str, int]) -> None:
+    def __init__(self, dataset: Any, n_samples: int, shuffle: bool, seed: int, layout: Mapping[str, int]) -> None:
         self.n_samples = n_samples
         self.shuffle = arguments.flag("shuffle", shuffle)
         self.seed = arguments.integer("seed", seed, low=0, high=None)
         self.epoch = 0
         self._layout = {**layout, "samples": n_samples, "shuffle": self.shuffle, "seed": self.seed}
+        self._samples = dataset.fingerprint if isinstance(dataset, PartDataset) else ""
         self._resumed = 0  # where the next iteration begins
         self._begun = 0  # where the present one began
         self._given = 0  # how far it has come
@@ -48,14 +51,13 @@ class EpochSampler(Sampler[Any]):
         """Return the number of items of this rank in an epoch: the same on all ranks."""
         raise NotImplementedError
 
-    def _agree(self, ranks: Group, dataset: Any) -> None:
+    def _agree(self, ranks: Group) -> None:
         """Raise on every rank if not all are to deal the same. Collective."""
-        fingerprint = dataset.fingerprint if isinstance(dataset, PartDataset) else ""
-        everyone = ranks.all_gather_object((self._layout, fingerprint))
+        everyone = ranks.all_gather_object((self._layout, self._samples))
         for name in self._layout:
             require_alike(name, [layout.get(name) for layout, _ in everyone], "the samplers of the ranks differ")
         same = "the ranks must have the same samples in the same order"
-        require_alike("the hash of their runs and names", [fingerprint for _, fingerprint in everyone], same)
+        require_alike("the hash of their runs and names", [samples for _, samples in everyone], same)
 
     def _items(self, order: list[int]) -> Iterator[Any]:
         """Return the items of this rank in an epoch, for samples in an order."""
@@ -84,7 +86,7 @@ class EpochSampler(Sampler[Any]):
         if epoch != self.epoch:
             self.epoch, self._resumed, self._begun, self._given = epoch, 0, 0, 0
 
-    def state_dict(self, consumed: int | None = None) -> dict[str, int]:
+    def state_dict(self, consumed: int | None = None) -> dict[str, int | str]:
         """Return what `load_state_dict` needs to go on from here. It is the same on all ranks.
 
         Parameters
@@ -102,25 +104,25 @@ class EpochSampler(Sampler[Any]):
         position = self._given
         if consumed is not None:
             position = self._begun + arguments.integer("consumed", consumed, low=0, high=len(self) - self._begun)
-        return {"epoch": self.epoch, "position": position, **self._layout}
+        return {"epoch": self.epoch, "position": position, **self._layout, "dataset": self._samples}
 
-    def load_state_dict(self, state_dict: Mapping[str, int]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, int | str]) -> None:
         """Let the next iteration go on where `state_dict` was called.
 
         Parameters
         ----------
-        state_dict : mapping of str to int
+        state_dict : mapping of str to int or str
 
         Raises
         ------
         ArgumentError
-            If it is of another number of ranks, replicas or samples, or of another order: position and items would
-            not be those of the run that was saved.
+            If it is of another number of ranks, replicas or samples, of another order, or of other samples of a
+            `PartDataset`, whose hash is its "dataset": position and items would not be those of the run that was saved.
         """
         if not isinstance(state_dict, Mapping) or state_dict.keys() != self.state_dict().keys():
             names = ", ".join(self.state_dict())
             raise ArgumentError(f"state_dict must be that of a {type(self).__name__}, with {names}")
-        for name, mine in self._layout.items():
+        for name, mine in {**self._layout, "dataset": self._samples}.items():
             if state_dict[name] != mine:
                 raise ArgumentError(
                     f"state_dict is of a run with {name}={state_dict[name]}, here {name}={mine}: its position in the "

@@ -101,8 +101,8 @@ class PartSampler(EpochSampler):
                 self.rank, self.size = _place("rank", rank, "size", size)
             self._counts = dataset.counts
             self._firsts = [0, *np.cumsum(dataset.counts).tolist()]
-            super().__init__(len(dataset.counts), shuffle, seed, {"size": self.size, "parts": len(dataset)})
-        self._agree(ranks, dataset)
+            super().__init__(dataset, len(dataset.counts), shuffle, seed, {"size": self.size, "parts": len(dataset)})
+        self._agree(ranks)
 
     def __len__(self) -> int:
         """Return the number of items of this rank in an epoch: the same on all ranks."""
@@ -201,8 +201,10 @@ class DomainSampler(EpochSampler):
             self.drop_last = arguments.flag("drop_last", drop_last)
             if self.drop_last and n_samples < self.replicas:
                 raise ArgumentError(f"drop_last leaves nothing of {n_samples} samples for {self.replicas} replicas")
-            super().__init__(n_samples, shuffle, seed, {"replicas": self.replicas, "drop_last": self.drop_last})
-        self._agree(ranks, dataset)
+            super().__init__(
+                dataset, n_samples, shuffle, seed, {"replicas": self.replicas, "drop_last": self.drop_last}
+            )
+        self._agree(ranks)
 
     def __len__(self) -> int:
         """Return the number of items of this rank in an epoch: the same on all ranks."""
