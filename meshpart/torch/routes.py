@@ -74,9 +74,14 @@ def route_of(plan: HaloPlan, n_owned: int, group: Group) -> Route:
 
 # -- the two operations, which torch.compile takes as they are ----------------------------------------------
 
+# Not by torch.library.custom_op, whose first call loads the compiler, and each call two more functions.
+torch.library.define("meshpart::spread", "(Tensor owned, Tensor send_index, str route, bool keep) -> Tensor")
+torch.library.define("meshpart::collect", "(Tensor rows, Tensor send_index, str route, bool keep) -> Tensor")
+torch.library.define("meshpart::refresh_", "(Tensor(a!) local, Tensor send_index, str route) -> ()")
 
-@torch.library.custom_op("meshpart::spread", mutates_args=())
-def spread(owned: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
+
+@torch.library.impl("meshpart::spread", "default")
+def _spread(owned: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     """Return what the owners of the ghosts have for them, (n_ghost, ...); after the owned rows if `keep`."""
     known = _routes[route]
     rows = owned.new_empty((known.n_local if keep else known.n_ghost, *owned.shape[1:]))
@@ -88,8 +93,8 @@ def spread(owned: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool
     return rows
 
 
-@torch.library.custom_op("meshpart::collect", mutates_args=())
-def collect(rows: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
+@torch.library.impl("meshpart::collect", "default")
+def _collect(rows: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     """Return for each owned row the sum over its ghosts on other ranks, and first of all its own value if `keep`.
 
     `rows` are the local ones, (n_local, ...), if `keep`, else those of the ghosts alone, (n_ghost, ...).
@@ -112,15 +117,41 @@ def returned(route: Route, ghosts: torch.Tensor, send_index: torch.Tensor) -> li
     return [(send_index[first:last], values[first:last]) for first, last in bounds if first < last]
 
 
-@spread.register_fake
+def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: Route) -> None:
+    """Overwrite the ghost rows of a contiguous tensor with what their owners have."""
+    if torch.compiler.is_compiling():
+        torch.ops.meshpart.refresh_(local, send_index, route.key)
+    else:  # not by the operation, whose way through torch takes as long as sending some KiB does
+        _overwrite(local, send_index, route)
+
+
+@torch.library.impl("meshpart::refresh_", "default")
+def _(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
+    _overwrite(local, send_index, _routes[route])
+
+
+def _overwrite(local: torch.Tensor, send_index: torch.Tensor, route: Route) -> None:
+    send(route, local.narrow(0, route.n_owned, route.n_ghost), chosen(local, send_index))
+    torch.autograd.graph.increment_version(local)
+
+
+spread, collect = torch.ops.meshpart.spread.default, torch.ops.meshpart.collect.default
+
+
+@torch.library.register_fake("meshpart::spread")
 def _(owned: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     known = _routes[route]
     return owned.new_empty((known.n_local if keep else known.n_ghost, *owned.shape[1:]))
 
 
-@collect.register_fake
+@torch.library.register_fake("meshpart::collect")
 def _(rows: torch.Tensor, send_index: torch.Tensor, route: str, keep: bool) -> torch.Tensor:
     return rows.new_empty((_routes[route].n_owned, *rows.shape[1:]))
+
+
+@torch.library.register_fake("meshpart::refresh_")
+def _(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
+    return None
 
 
 def _remember(ctx: Any, inputs: tuple[torch.Tensor, torch.Tensor, str, bool], output: torch.Tensor) -> None:
@@ -137,34 +168,12 @@ def _collect_backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None,
     return spread(grad, ctx.saved_tensors[0], ctx.route.key, ctx.keep), None, None, None
 
 
-spread.register_autograd(_spread_backward, setup_context=_remember)
-collect.register_autograd(_collect_backward, setup_context=_remember)
-
-
-def overwrite(local: torch.Tensor, send_index: torch.Tensor, route: Route) -> None:
-    """Overwrite the ghost rows of a contiguous tensor with what their owners have."""
-    if torch.compiler.is_compiling():
-        _overwrite(local, send_index, route.key)
-        return
-    # Not by the operation, whose way through torch takes as long as sending some KiB does.
-    send(route, local.narrow(0, route.n_owned, route.n_ghost), chosen(local, send_index))
-    torch.autograd.graph.increment_version(local)
-
-
-@torch.library.custom_op("meshpart::refresh_", mutates_args=("local",))
-def _overwrite(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
-    known = _routes[route]
-    send(known, local[known.n_owned :], chosen(local, send_index))
-
-
-@_overwrite.register_fake
-def _(local: torch.Tensor, send_index: torch.Tensor, route: str) -> None:
-    return None
-
+torch.library.register_autograd("meshpart::spread", _spread_backward, setup_context=_remember)
+torch.library.register_autograd("meshpart::collect", _collect_backward, setup_context=_remember)
 
 # What talks to other ranks: compilers leave it in its order, and where it is though nobody looks at the result.
-for _operation in (spread, collect, _overwrite):
-    _operation.register_effect(EffectType.ORDERED)
+for _name in ("spread", "collect", "refresh_"):
+    torch.library._register_effectful_op(f"meshpart::{_name}", EffectType.ORDERED)
 
 
 # -- what is sent -------------------------------------------------------------------------------------------
