@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import memory
 from report import spread
@@ -83,6 +83,35 @@ def taking_turns(rounds: int, *calls: Callable[[], Result]) -> Iterator[tuple[Re
     return zip(*[[call() for call in calls] for _ in range(rounds)], strict=True)
 
 
+# -- in one process -----------------------------------------------------------------------------------------
+
+
+class Timed(NamedTuple):
+    """The seconds of calls, on the clock and of the processor."""
+
+    wall: list[float]
+    cpu: list[float]
+
+    def ratios(self, other: Timed, digits: int = 2) -> tuple[str, str]:
+        """Return the medians of the ratios to other calls, pair by pair."""
+        return ratio(self.wall, other.wall, digits), ratio(self.cpu, other.cpu, digits)
+
+
+def in_turns(
+    rounds: int, ways: Mapping[str, Callable[[], Any]], processor: Callable[[], float] = time.process_time
+) -> dict[str, Timed]:
+    """Return what calls take that this process makes in turns: A B, B A, A B."""
+    taken = {name: Timed([], []) for name in ways}
+    for number in range(rounds):
+        for name in list(ways)[:: -1 if number % 2 else 1]:
+            start, start_cpu = time.perf_counter(), processor()
+            result = ways[name]()
+            taken[name].cpu.append(processor() - start_cpu)
+            taken[name].wall.append(time.perf_counter() - start)
+            del result
+    return taken
+
+
 # -- ours beside theirs -------------------------------------------------------------------------------------
 
 BESIDE = ("call", "ours s", "theirs s", "ours / theirs", "CPU ours / theirs", "ours MiB", "theirs MiB")
@@ -108,6 +137,6 @@ def beside(ours: Sequence[Taken], theirs: Sequence[Taken]) -> Iterator[tuple[str
         yield call, spread(wall), spread(their_wall), ratio(wall, their_wall), ratio(cpu, their_cpu), *extra
 
 
-def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
+def ratio(ours: Sequence[float], theirs: Sequence[float], digits: int = 2) -> str:
     """Return the median of the ratios, pair by pair."""
-    return f"{median(a / b for a, b in zip(ours, theirs, strict=True)):.2f}"
+    return f"{median(a / b for a, b in zip(ours, theirs, strict=True)):.{digits}f}"

@@ -11,12 +11,12 @@ from pathlib import Path
 from statistics import median
 
 
-def require_peer(name: str = "meshioplusplus") -> None:
-    """End the script with a clear message where a rival is not installed."""
+def require_peer(name: str = "meshioplusplus", extra: str = "peers") -> None:
+    """End the script with a clear message where a rival, which comes with an extra of meshpart, is not installed."""
     try:
         version(name)
     except PackageNotFoundError:
-        raise SystemExit(f'This benchmark needs {name}: pip install "meshpart[peers]"') from None
+        raise SystemExit(f'This benchmark needs {name}: pip install "meshpart[{extra}]"') from None
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -30,15 +30,15 @@ def spread(seconds: Sequence[float]) -> str:
     return f"{median(seconds):.3f} ({min(seconds):.3f}-{max(seconds):.3f})"
 
 
-def machine() -> dict[str, str]:
-    """Return what the figures depend on, besides the script."""
+def machine(*packages: str) -> dict[str, str]:
+    """Return what the figures depend on, besides the script; of more packages too."""
     return {
         "date": dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "CPU": _cpu_model(),
         "cores": str(len(os.sched_getaffinity(0))),
         "load before": f"{os.getloadavg()[0]:.1f}",
         "Python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "meshio", "meshpart", "meshioplusplus")},
+        **{name: version(name) for name in ("numpy", "meshio", "meshpart", "meshioplusplus", *packages)},
     }
 
 
