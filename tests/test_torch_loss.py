@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import Any
 
 import pytest
@@ -76,6 +78,33 @@ def twice() -> None:
 
 def test_the_loss_is_differentiable_twice():
     run(3, twice)
+
+
+def normalised(by_loss: bool) -> float:
+    """How far the gradient is from the serial one where rows are normalised over the mesh on the way to the loss."""
+    halo = halo_of()
+    x = torch.cos(torch.arange(halo.n_global, dtype=torch.float64))
+    a = torch.tensor([1.5, 0.3], dtype=torch.float64, requires_grad=True)
+
+    def rows(x: torch.Tensor, mean: Any) -> torch.Tensor:
+        h = torch.tanh(a[0] * x + a[1])
+        away = h - mean(h)
+        return (away / (mean(away**2) + 0.1).sqrt() - x**3) ** 2
+
+    def over_ranks(h: torch.Tensor) -> torch.Tensor:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch has another name for it
+            return torch.distributed.nn.functional.all_reduce(h.sum()) / halo.n_global
+
+    (expected,) = torch.autograd.grad(rows(x, torch.mean).mean(), a)
+    mean = functools.partial(halo.loss, grads="sum") if by_loss else over_ranks
+    (grad,) = torch.autograd.grad(halo.loss(rows(halo.take(x)[: halo.n_owned], mean), grads="sum"), a)
+    return float((summed(grad) - expected).abs().max() / expected.abs().max())
+
+
+def test_statistics_on_the_way_take_an_all_reduce_with_a_gradient_and_no_loss():
+    assert max(run(3, normalised, False)) < 1e-13
+    assert min(run(3, normalised, True)) > 0.01
 
 
 def in_low_precision() -> None:

@@ -261,7 +261,9 @@ class Halo(torch.nn.Module):
         """Return the loss over the owned rows of all ranks: the same value on every rank, that of a serial run.
 
         Its backward, in which nothing is communicated, gives each rank its share of the serial gradient, scaled for
-        what happens to the gradients of the ranks after it.
+        what happens to the gradients of the ranks after it. So it is the end of a model: losses may be scaled and added
+        up, but what is computed from one, as rows less their mean over the mesh, has a wrong gradient. A sum in between
+        takes `torch.distributed.nn.functional.all_reduce`, whose backward is a sum over the ranks.
 
         Parameters
         ----------
