@@ -154,6 +154,8 @@ def refused(fault: str) -> tuple[str, str]:
         options = {"reduction": "max"}
     elif fault == "trailing" and last:
         per_row = torch.ones(halo.n_owned, 3)
+    elif fault == "broadcast" and last:
+        per_row = per_row[:, :1] - weight
     elif fault == "nothing":
         per_row = None
     with pytest.raises(MeshpartError) as caught:
@@ -172,6 +174,7 @@ def refused(fault: str) -> tuple[str, str]:
         ("integers", "per_row must be floating point, got torch.int64", "loss: rank 1 refused its arguments"),
         ("reduction", "reduction must be one of mean, sum, got 'max'", "loss: rank 1 refused its arguments"),
         ("trailing", "the same trailing shape on all ranks", "the same trailing shape on all ranks"),
+        ("broadcast", ",): (n, 1) and (n,) make (n, n)", "the same trailing shape on all ranks, here it is (2,)"),
         ("zeros", "the weights of all rows sum to 0", "the weights of all rows sum to 0"),
         ("nothing", "per_row must be a torch.Tensor, got NoneType", "per_row must be a torch.Tensor, got NoneType"),
     ],

@@ -44,7 +44,9 @@ def global_loss(group: Group, extent: Extent, per_row: Any, weight: Any, reducti
         who = f"rank {whose:.0f} refused its arguments" if n_failed == 1 else f"{n_failed:.0f} ranks refused theirs"
         raise MeshpartError(f"loss: {who}, see the error there")
     if widths**2 != squares * group.size:
-        raise ArgumentError(f"per_row must have the same trailing shape on all ranks, here it is {per_row.shape[1:]}")
+        trailing = tuple(per_row.shape[1:])
+        hint = ": (n, 1) and (n,) make (n, n)" if trailing == (len(per_row),) else ""
+        raise ArgumentError(f"per_row must have the same trailing shape on all ranks, here it is {trailing}{hint}")
     count = weights * width if reduction == "mean" else 1.0
     if count == 0:
         raise ArgumentError("loss: the weights of all rows sum to 0, so there is no mean")
