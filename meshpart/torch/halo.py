@@ -315,6 +315,8 @@ class Halo(torch.nn.Module):
     def field(self, name: str, part: SubMesh | None = None) -> torch.Tensor:
         """Return point or cell data of the part as a tensor in local order, (n_local, ...): a copy.
 
+        It has the dtype of the data, often float64 where a model has float32.
+
         Parameters
         ----------
         name : str

@@ -159,6 +159,11 @@ class DomainSampler(EpochSampler):
     are plain integers, for any dataset. The loss of a sample that has the weight 0 is computed, since all ranks must
     call what is collective, and multiplied by 0::
 
+        mesh = init_device_mesh("cuda", (4, 2), mesh_dim_names=("dp", "domain"))  # 4 samples at once, of 2 parts each
+        domain = mesh["domain"]
+        dataset = PartDataset([(store, name) for name in store.fields], part=domain.get_local_rank(), steps=1)
+        halo = Halo(store.load(domain.get_local_rank()), group=domain)
+        check_gradients(DDP, halo, data_group=mesh["dp"])  # DDP over the whole world
         loader = DataLoader(dataset, batch_size=None, sampler=DomainSampler(dataset, mesh))
         for part, graph in loader:
             ...
