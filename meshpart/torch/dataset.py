@@ -20,7 +20,7 @@ from meshpart.mesh import fingerprint_of
 from meshpart.store import ENTITIES, PartStore, open_again, open_parts
 from meshpart.submesh import SubMesh
 from meshpart.torch.graph import FORMS, part_graph
-from meshpart.torch.halo import data_of
+from meshpart.torch.placed import data_of
 from meshpart.torch.rows import from_numpy
 from meshpart.whole import listed
 
