@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from meshpart import Mesh, SubMesh
 torch = pytest.importorskip("torch")
 
 import torch.distributed as dist  # noqa: E402
-from ranks import run  # noqa: E402
+from ranks import run, run_alone  # noqa: E402
 
 import meshpart.torch as mt  # noqa: E402
 
@@ -322,6 +323,41 @@ def subgroups() -> None:
 
 def test_halos_of_subgroups_do_not_meet():
     run(4, subgroups)
+
+
+class Branch(torch.nn.Module):
+    """A network with a module that not all ranks use."""
+
+    def __init__(self, halo: mt.Halo) -> None:
+        super().__init__()
+        self.halo, self.first, self.some, self.last = halo, *(torch.nn.Linear(3, 3) for _ in range(3))
+
+    def forward(self, x: Any, use: bool) -> Any:
+        y = self.halo.refresh(torch.tanh(self.first(x)))
+        if use:
+            y = y + self.some(x)
+        return self.last(self.halo.refresh(torch.tanh(y)))
+
+
+def unused(own: bool) -> str:
+    warnings.simplefilter("default")  # torch's own: on some ranks all parameters are used
+    group = dist.new_group() if own else None
+    halo = mt.Halo(parts_of("triangles", "curve", 1, dist.get_world_size())[dist.get_rank()], group=group)
+    model = torch.nn.parallel.DistributedDataParallel(Branch(halo), find_unused_parameters=True, bucket_cap_mb=1e-5)
+    try:
+        found = model(torch.rand(halo.n_local, 3), dist.get_rank() != 1)
+        halo.loss(found[: halo.n_owned].square()).backward()
+    except RuntimeError as error:
+        return str(error)
+    for parameter in model.parameters():
+        everywhere = halo.group.all_gather(parameter.grad)
+        assert torch.equal(everywhere[0], everywhere[-1])
+    return "fine"
+
+
+def test_a_halo_beside_parameters_that_not_all_ranks_use_needs_a_group_of_its_own():
+    assert run_alone(3, unused, True) == ["fine"] * 3
+    assert "fine" not in run_alone(3, unused, False, wait=2)
 
 
 # -- from and to the whole mesh -----------------------------------------------------------------------------
