@@ -85,5 +85,23 @@ def with_loss() -> None:
     assert torch.equal(*(torch.autograd.grad(loss, x)[0] for loss in (found, expected)))
 
 
+def with_check() -> None:
+    import warnings
+
+    warnings.simplefilter("default")
+    rank, size = dist.get_rank(), dist.get_world_size()
+    part = meshpart.split(MESH, sfc_labels(MESH, size), size, ghost_layers=1, only=[rank])[0]
+    halo = mt.Halo(part, check=True)
+    x = halo.global_ids.double()
+    refresh = torch.compile(lambda rows: halo.refresh(rows * 2) + 1, backend="aot_eager")
+    assert torch.equal(refresh(x), x * 2 + 1)
+    with pytest.raises(meshpart.ArgumentError, match=r"rank 1: x_local must have n_local"):
+        refresh(x if rank == 0 else x[:-1])
+
+
+def test_with_check_a_compiled_region_is_broken_and_still_raises_on_all_ranks():
+    run_alone(2, with_check)
+
+
 def test_the_loss_may_be_taken_in_a_compiled_function():
     run_alone(2, with_loss)

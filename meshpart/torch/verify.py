@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
+from torch._compile import _disable_dynamo
 
 from meshpart.errors import ArgumentError
 from meshpart.torch.groups import Group
@@ -70,7 +71,7 @@ def check_route(route: Route, send_index: torch.Tensor, global_ids: torch.Tensor
             )
 
 
-@torch.compiler.disable
+@_disable_dynamo  # as torch.compiler.disable, which loads the compiler at once
 def agree_on_rows(group: Group, verb: str, rows: torch.Tensor, failure: ArgumentError | None) -> None:
     """Raise on every rank if a verb cannot be what all ranks call with rows of one kind. Collective."""
     group.raise_together(failure)
