@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -100,14 +101,16 @@ def found_by_physicsnemo(result: Any, senders: Any) -> Found:
 # -- calls in turns -----------------------------------------------------------------------------------------
 
 
-def beside_pyg(file: Path, layers: int, rounds: int) -> tuple[tuple[str, str], dict[str, Timed]]:
+def beside_pyg(file: Path, layers: int, rounds: int, threads: int) -> tuple[tuple[str, str], dict[str, Timed]]:
     """Return the numbers of points and directed edges, and what all take for all parts, who find the same."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])  # from which libraries take how many to start
     import torch
     from torch_geometric.utils import k_hop_subgraph
 
     import meshpart
     import meshpart.torch as mt
 
+    assert torch.get_num_threads() == threads
     given = given_by(file)
     n = len(given.owners)
     senders = np.repeat(np.arange(n), np.diff(given.graph.offsets))

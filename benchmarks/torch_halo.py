@@ -1,11 +1,12 @@
 """Seconds of plans, graphs and exchanges for torch, beside PyG, PhysicsNeMo and bare torch. See README.md.
 
-python benchmarks/torch_halo.py [--quick] [--points 227000] [--rounds 5] [--only graphs physicsnemo refresh opening]
+python benchmarks/torch_halo.py [--quick] [--points 227000] [--rounds 3] [--only graphs physicsnemo refresh opening]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the points, fewer payloads and rounds")
     parser.add_argument("--points", type=int, default=227_000)
-    parser.add_argument("--rounds", type=int, default=5, help="calls of each, taking turns")
+    parser.add_argument("--rounds", type=int, default=3, help="calls of each, taking turns")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     given = parser.parse_args()
     require_peer()
@@ -70,17 +71,19 @@ def written(mesh: RawMesh, file: Path) -> Path:
 
 # -- plans and graphs ---------------------------------------------------------------------------------------
 
-GRAPHS = ("mesh", "points", "edges", "layers", "by", "seconds", "/ PyG", "CPU / PyG")
+CUTS = (("tets", 1), ("tets", 2), ("tets shuffled", 1), ("triangles", 1))  # meshes, and how many layers
+GRAPHS = ("mesh", "points", "edges", "layers", "threads", "by", "seconds", "/ PyG", "CPU / PyG")
 
 
 def graphs(asked: Asked) -> Titled:
     """Yield plans and graphs of all parts beside PyTorch Geometric's subgraphs of the same parts."""
     rows = []
-    for what, file in asked.meshes.items():
-        for layers in (1, 2):
-            sizes, taken = in_fresh_process(beside_pyg, file, layers, asked.rounds)
+    for what, layers in CUTS:
+        for threads in sorted({1, len(os.sched_getaffinity(0))}):
+            sizes, taken = in_fresh_process(beside_pyg, asked.meshes[what], layers, asked.rounds, threads)
             for by, each in taken.items():
-                rows.append((what, *sizes, str(layers), by, spread(each.wall), *each.ratios(taken[PYG])))
+                told = what, *sizes, str(layers), str(threads)
+                rows.append((*told, by, spread(each.wall), *each.ratios(taken[PYG])))
     title = (
         f"**Plans and graphs of all {PARTS} parts**. All are given the point graph and the owners, `split` the mesh "
         "and the labels. Ratios: to `k_hop_subgraph` as it is by default, with all edges between its points; with "
@@ -158,7 +161,7 @@ class Shape(NamedTuple):
 
 def refresh(asked: Asked) -> Titled:
     """Yield the refresh of ghosts beside a bare exchange of the same bytes, and that it copies no owned rows."""
-    rounds = (20 if asked.quick else 100) * asked.rounds
+    rounds = (40 if asked.quick else 150) * asked.rounds
     shapes = []
     for kib in (60, 1024) if asked.quick else (60, 240, 1024, 4096):
         for features in (16, 64, 256):
