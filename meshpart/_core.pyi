@@ -52,11 +52,25 @@ def graph_parts(
 ) -> dict[str, Any]: ...
 def renumbered(offsets: _Ids, targets: _Ids, numbers: _Ids, threads: int) -> tuple[_Ids, _Ids]: ...
 def edges_within(
-    offsets: _Ids, senders: _Ids, n_owned: int, global_ids: _Ids, row_starts: _Ids, steps: int, threads: int
-) -> tuple[_Ids, _Ids, _Ids, _Ids]: ...
+    offsets: _Ids,
+    senders: _Ids,
+    n_owned: int,
+    global_ids: _Ids,
+    row_starts: _Ids,
+    edge_ids: _Ids,
+    steps: int,
+    threads: int,
+) -> tuple[_Ids, _Ids, _Ids]: ...
 def chosen_edges(
-    offsets: _Ids, senders: _Ids, n_owned: int, global_ids: _Ids, row_starts: _Ids, chosen: _Flags, threads: int
-) -> tuple[_Ids, _Ids, _Ids, _Ids]: ...
+    offsets: _Ids,
+    senders: _Ids,
+    n_owned: int,
+    global_ids: _Ids,
+    row_starts: _Ids,
+    edge_ids: _Ids,
+    chosen: _Flags,
+    threads: int,
+) -> tuple[_Ids, _Ids, _Ids]: ...
 def edges_of_own_alone(
     offsets: _Ids, targets: _Ids, own_offsets: _Ids, own: _Ids, lower_offsets: _Ids, lower: _Ids, threads: int
 ) -> _Flags: ...

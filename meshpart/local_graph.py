@@ -121,30 +121,35 @@ def local_graph(
     >>> part.points.global_ids[graph.senders], part.points.global_ids[graph.receivers]
     (array([1, 5, 2, 4]), array([2, 2, 5, 5]))
     """
-    workers = arguments.threads(threads)
-    if isinstance(part, SubGraph):
-        return _of_subgraph(part, entity, steps, adjacency, workers)
-    if not isinstance(part, SubMesh):
-        raise ArgumentError(f"part must be a SubMesh or a SubGraph, got {type(part).__name__}")
-    entity = arguments.one_of("entity", "points" if entity is None else entity, ADJACENCIES)
-    known = ADJACENCIES[entity]
-    adjacency = arguments.one_of("adjacency", known[0] if adjacency is None else adjacency, known)
-    steps = _as_steps(steps, part.ghost_layers)
-    stored = part.graphs.get(graph_name(entity, adjacency, steps))
-    if stored is not None:
-        return stored
-    if part.ghost_layers == 0:
-        raise _unknown_edges(entity, adjacency)
-    whole = _graph_of(part.mesh if entity == "points" else part, adjacency, workers)
-    row_starts = part.row_starts.get(entity) if adjacency == known[0] else None
-    rows = _Rows(whole.offsets, whole.targets, part.points if entity == "points" else part.cells, row_starts)
-    if steps > 0:
-        return _within(rows, steps, workers)
-    if entity == "points":
-        return _chosen(rows, _of_own_cells(part, whole, adjacency, workers), workers)
-    if part.ghost_layers == 1:  # some edges lead to ghosts of layer 1, whose rows are then not whole
-        rows = rows._replace(row_starts=None)
-    return _chosen(rows, _of_lower_owner(part, whole), workers)
+    found = _found(part, entity, steps, adjacency, arguments.threads(threads))
+    return found if isinstance(found, LocalGraph) else found.frozen()
+
+
+class OwnEdges(NamedTuple):
+    """The edges of a `LocalGraph` in arrays that nobody else has."""
+
+    ends: Ids  # (2, n_edges): senders and receivers
+    edge_ids: Ids | None
+    offsets: Ids
+    n_owned: int
+    n_local: int
+    steps: int
+
+    def frozen(self) -> LocalGraph:
+        """Return them with arrays that refuse writes."""
+        senders, receivers = frozen(self.ends)
+        ids = None if self.edge_ids is None else frozen(self.edge_ids)
+        return LocalGraph(senders, receivers, ids, frozen(self.offsets), self.n_owned, self.n_local, self.steps)
+
+
+def own_edges(part: SubMesh | SubGraph, entity: str | None, steps: int | None, adjacency: str | None) -> OwnEdges:
+    """Return the edges that `local_graph` returns, of a graph that is stored with the part as copies."""
+    found = _found(part, entity, steps, adjacency, arguments.threads(None))
+    if isinstance(found, OwnEdges):
+        return found
+    ids = None if found.edge_ids is None else found.edge_ids.copy()
+    ends = np.stack([found.senders, found.receivers])
+    return OwnEdges(ends, ids, found.offsets.copy(), found.n_owned, found.n_local, found.steps)
 
 
 def graph_name(entity: str, adjacency: str, steps: int) -> str:
@@ -234,6 +239,38 @@ def _owned_points_edges(part: SubMesh, offsets: Ids, threads: int) -> LocalGraph
     )
 
 
+# -- finding edges ------------------------------------------------------------------------------------------
+
+
+def _found(
+    part: SubMesh | SubGraph, entity: str | None, steps: int | None, adjacency: str | None, threads: int
+) -> LocalGraph | OwnEdges:
+    """Return the edges that a part needs: a graph that is stored with it, or else what is found now."""
+    if isinstance(part, SubGraph):
+        return _of_subgraph(part, entity, steps, adjacency, threads)
+    if not isinstance(part, SubMesh):
+        raise ArgumentError(f"part must be a SubMesh or a SubGraph, got {type(part).__name__}")
+    entity = arguments.one_of("entity", "points" if entity is None else entity, ADJACENCIES)
+    known = ADJACENCIES[entity]
+    adjacency = arguments.one_of("adjacency", known[0] if adjacency is None else adjacency, known)
+    steps = _as_steps(steps, part.ghost_layers)
+    stored = part.graphs.get(graph_name(entity, adjacency, steps))
+    if stored is not None:
+        return stored
+    if part.ghost_layers == 0:
+        raise _unknown_edges(entity, adjacency)
+    whole = _graph_of(part.mesh if entity == "points" else part, adjacency, threads)
+    row_starts = part.row_starts.get(entity) if adjacency == known[0] else None
+    rows = _Rows(whole.offsets, whole.targets, part.points if entity == "points" else part.cells, row_starts)
+    if steps > 0:
+        return _within(rows, steps, threads)
+    if entity == "points":
+        return _chosen(rows, _of_own_cells(part, whole, adjacency, threads), threads)
+    if part.ghost_layers == 1:  # some edges lead to ghosts of layer 1, whose rows are then not whole
+        rows = rows._replace(row_starts=None)
+    return _chosen(rows, _of_lower_owner(part, whole), threads)
+
+
 # -- what the edges are chosen from -------------------------------------------------------------------------
 
 
@@ -244,25 +281,27 @@ class _Rows(NamedTuple):
     senders: Ids
     entities: IndexMap
     row_starts: Ids | None  # of the whole rows of the whole graph
+    edge_ids: Ids | None = None  # of all entries, where they do not follow from these
 
-    def for_core(self) -> tuple[Ids, Ids, int, Ids, Ids]:
+    def for_core(self) -> tuple[Ids, Ids, int, Ids, Ids, Ids]:
         starts = NO_IDS if self.row_starts is None else self.row_starts
-        return self.offsets, self.senders, self.entities.n_owned, self.entities.global_ids, starts
+        ids = NO_IDS if self.edge_ids is None else self.edge_ids
+        return self.offsets, self.senders, self.entities.n_owned, self.entities.global_ids, starts, ids
 
 
-def _within(rows: _Rows, steps: int, threads: int) -> LocalGraph:
+def _within(rows: _Rows, steps: int, threads: int) -> OwnEdges:
     farthest = min(steps, rows.entities.n_local + 1)
-    return _as_graph(rows, _core.edges_within(*rows.for_core(), farthest, threads), steps)
+    return _own(rows, _core.edges_within(*rows.for_core(), farthest, threads), steps)
 
 
-def _chosen(rows: _Rows, chosen: npt.NDArray[np.uint8], threads: int) -> LocalGraph:
-    return _as_graph(rows, _core.chosen_edges(*rows.for_core(), chosen, threads), 0)
+def _chosen(rows: _Rows, chosen: npt.NDArray[np.uint8], threads: int) -> OwnEdges:
+    return _own(rows, _core.chosen_edges(*rows.for_core(), chosen, threads), 0)
 
 
-def _as_graph(rows: _Rows, edges: tuple[Ids, Ids, Ids, Ids], steps: int) -> LocalGraph:
-    senders, receivers, ids, offsets = map(frozen, edges)
-    known = None if rows.row_starts is None else ids
-    return LocalGraph(senders, receivers, known, offsets, rows.entities.n_owned, rows.entities.n_local, steps)
+def _own(rows: _Rows, edges: tuple[Ids, Ids, Ids], steps: int) -> OwnEdges:
+    ends, ids, offsets = edges
+    known = None if rows.row_starts is None and rows.edge_ids is None else ids
+    return OwnEdges(ends.reshape(2, -1), known, offsets, rows.entities.n_owned, rows.entities.n_local, steps)
 
 
 def _graph_of(mesh: Mesh | SubMesh, adjacency: str, threads: int) -> Graph:
@@ -312,7 +351,7 @@ def _unknown_edges(entity: str, adjacency: str) -> ArgumentError:
 
 def _of_subgraph(
     part: SubGraph, entity: str | None, steps: int | None, adjacency: str | None, threads: int
-) -> LocalGraph:
+) -> OwnEdges:
     arguments.one_of("entity", "vertices" if entity is None else entity, ("vertices",))
     if adjacency is not None:
         raise ArgumentError(f"a part of split_graph has one graph, got adjacency={adjacency!r}")
@@ -324,9 +363,7 @@ def _of_subgraph(
     check_offsets("offsets of the part", part.offsets, len(part.senders), least=0, error=ArgumentError)
     if (len(part.offsets), len(part.edge_ids)) != (part.vertices.n_local + 1, len(part.senders)):
         raise ArgumentError(f"the rows of part {part.part} do not fit its vertices and edges")
-    edges = _within(_Rows(part.offsets, part.senders, part.vertices, part.offsets[:-1]), steps, threads)
-    assert edges.edge_ids is not None  # so far positions in the part's own rows, which go by edge id
-    return replace(edges, edge_ids=frozen(part.edge_ids[edges.edge_ids]))
+    return _within(_Rows(part.offsets, part.senders, part.vertices, None, part.edge_ids), steps, threads)
 
 
 def _as_steps(steps: int | None, layers: int) -> int:

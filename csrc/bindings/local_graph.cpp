@@ -9,8 +9,7 @@ namespace meshpart::bindings {
 namespace {
 
 py::tuple arrays_of(LocalEdges&& edges) {
-    return py::make_tuple(array(std::move(edges.senders)), array(std::move(edges.receivers)),
-                          array(std::move(edges.ids)), array(std::move(edges.offsets)));
+    return py::make_tuple(array(std::move(edges.ends)), array(std::move(edges.ids)), array(std::move(edges.offsets)));
 }
 
 }  // namespace
@@ -27,23 +26,25 @@ void bind_local_graph(py::module_& m) {
     m.def(
         "edges_within",
         [](const Array<index_t>& offsets, const Array<index_t>& senders, index_t n_owned,
-           const Array<index_t>& global_ids, const Array<index_t>& row_starts, index_t steps, int threads) {
-            const PartGraph graph{csr(offsets, senders), n_owned, span(global_ids), span(row_starts)};
+           const Array<index_t>& global_ids, const Array<index_t>& row_starts, const Array<index_t>& edge_ids,
+           index_t steps, int threads) {
+            const PartGraph graph{csr(offsets, senders), n_owned, span(global_ids), span(row_starts), span(edge_ids)};
             return arrays_of(released([&] { return edges_within(graph, steps, threads); }));
         },
         py::arg("offsets").noconvert(), py::arg("senders").noconvert(), py::arg("n_owned"),
-        py::arg("global_ids").noconvert(), py::arg("row_starts").noconvert(), py::arg("steps"), py::arg("threads"));
+        py::arg("global_ids").noconvert(), py::arg("row_starts").noconvert(), py::arg("edge_ids").noconvert(),
+        py::arg("steps"), py::arg("threads"));
     m.def(
         "chosen_edges",
         [](const Array<index_t>& offsets, const Array<index_t>& senders, index_t n_owned,
-           const Array<index_t>& global_ids, const Array<index_t>& row_starts, const Array<std::uint8_t>& chosen,
-           int threads) {
-            const PartGraph graph{csr(offsets, senders), n_owned, span(global_ids), span(row_starts)};
+           const Array<index_t>& global_ids, const Array<index_t>& row_starts, const Array<index_t>& edge_ids,
+           const Array<std::uint8_t>& chosen, int threads) {
+            const PartGraph graph{csr(offsets, senders), n_owned, span(global_ids), span(row_starts), span(edge_ids)};
             return arrays_of(released([&] { return chosen_edges(graph, span(chosen), threads); }));
         },
         py::arg("offsets").noconvert(), py::arg("senders").noconvert(), py::arg("n_owned"),
-        py::arg("global_ids").noconvert(), py::arg("row_starts").noconvert(), py::arg("chosen").noconvert(),
-        py::arg("threads"));
+        py::arg("global_ids").noconvert(), py::arg("row_starts").noconvert(), py::arg("edge_ids").noconvert(),
+        py::arg("chosen").noconvert(), py::arg("threads"));
     m.def(
         "edges_of_own_alone",
         [](const Array<index_t>& offsets, const Array<index_t>& targets, const Array<index_t>& own_offsets,

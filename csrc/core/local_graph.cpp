@@ -22,6 +22,10 @@ void require_whole(const PartGraph& graph) {
                                     " of them owned, with " + std::to_string(graph.global_ids.size()) + " ids and " +
                                     std::to_string(n_starts) + " row starts");
     }
+    if (!graph.edge_ids.empty() && graph.edge_ids.size() != graph.rows.entries.size()) {
+        throw std::invalid_argument(std::to_string(graph.edge_ids.size()) + " ids for " +
+                                    std::to_string(graph.rows.entries.size()) + " edges");
+    }
 }
 
 // The owned entities in two rows: those all of whose chosen senders are owned, and the others.
@@ -84,30 +88,40 @@ LocalEdges edges_to(const PartGraph& graph, CsrView groups, IsChosen is_chosen, 
     });
     for (index_t i = 0; i < std::ssize(receivers); ++i) places[i + 1] += places[i];
 
-    const bool with_ids = !graph.row_starts.empty();
+    const bool with_ids = !graph.row_starts.empty() || !graph.edge_ids.empty();
+    const index_t n_edges = places.back();
     LocalEdges edges;
     for (const index_t offset : groups.offsets) edges.offsets.push_back(places[offset]);
-    edges.senders.resize(places.back());
-    edges.receivers.resize(places.back());
-    edges.ids.resize(with_ids ? places.back() : 0);
+    edges.ends.resize(2 * n_edges);
+    edges.ids.resize(with_ids ? n_edges : 0);
+    const auto id_of = [&](index_t sender) { return graph.global_ids[sender]; };
     std::vector<std::vector<std::pair<index_t, index_t>>> scratch(threads);  // global id of the sender, entry
     parallel_for(std::ssize(receivers), threads, grain, [&](index_t begin, index_t end, int worker) {
         auto& row = scratch[worker];
         for (index_t i = begin; i < end; ++i) {
             const index_t receiver = receivers[i];
-            row.clear();
-            for_each_entry(
-                receiver, [&](index_t entry) { row.emplace_back(graph.global_ids[graph.rows.entries[entry]], entry); });
-            std::sort(row.begin(), row.end());
-            index_t place = places[i];
-            for (index_t rank = 0; rank < std::ssize(row); ++rank) {
-                const index_t entry = row[rank].second;
-                if (!is_chosen(entry)) continue;
-                edges.senders[place] = graph.rows.entries[entry];
-                edges.receivers[place] = receiver;
-                if (with_ids) edges.ids[place] = graph.row_starts[receiver] + rank;
-                ++place;
+            index_t place = places[i], rank = 0;
+            const auto put = [&](index_t entry) {
+                if (is_chosen(entry)) {
+                    edges.ends[place] = graph.rows.entries[entry];
+                    edges.ends[n_edges + place] = receiver;
+                    if (!graph.edge_ids.empty()) {
+                        edges.ids[place] = graph.edge_ids[entry];
+                    } else if (with_ids) {
+                        edges.ids[place] = graph.row_starts[receiver] + rank;
+                    }
+                    ++place;
+                }
+                ++rank;
+            };
+            if (std::ranges::is_sorted(graph.rows[receiver], {}, id_of)) {
+                for_each_entry(receiver, put);
+                continue;
             }
+            row.clear();
+            for_each_entry(receiver, [&](index_t entry) { row.emplace_back(id_of(graph.rows.entries[entry]), entry); });
+            std::sort(row.begin(), row.end());
+            for (const auto& [id, entry] : row) put(entry);
         }
     });
     return edges;

@@ -15,15 +15,21 @@ struct PartGraph {
     CsrView rows;  // row v: the senders to v
     index_t n_owned;
     std::span<const index_t> global_ids;  // (n_rows)
-    std::span<const index_t> row_starts;  // (n_rows): the id of the first edge to each entity; or empty
+    // What the ids of edges are found from, or both empty.
+    std::span<const index_t> row_starts;  // (n_rows): the id of the first edge to each entity
+    std::span<const index_t> edge_ids;    // (rows.entries): the ids themselves
 };
 
 // Edges in groups. In a group they go by receiver, and those to one receiver by the global id of their sender, so that
 // a sum over them is the serial sum bit for bit.
 struct LocalEdges {
-    Vector<index_t> senders, receivers;  // (n_edges)
-    Vector<index_t> ids;      // (n_edges): row_starts[receiver] + the sender's rank; empty without row_starts
+    Vector<index_t> ends;     // (2 * n_edges): all senders, then all receivers
+    Vector<index_t> ids;      // (n_edges): row_starts[receiver] + the sender's rank, or as given; empty without either
     Vector<index_t> offsets;  // (n_groups + 1): where each group begins, and the end of the last
+
+    index_t n_edges() const { return offsets.back(); }
+    std::span<const index_t> senders() const { return std::span(ends).first(n_edges()); }
+    std::span<const index_t> receivers() const { return std::span(ends).last(n_edges()); }
 };
 
 // All edges to the owned entities and to the ghosts that are up to steps - 1 edges, walked backwards, from one.

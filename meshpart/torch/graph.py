@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from meshpart import arguments
 from meshpart.errors import MissingDependencyError
 from meshpart.graph_parts import SubGraph
 from meshpart.halo import ENTITIES
-from meshpart.local_graph import local_graph
+from meshpart.local_graph import own_edges
 from meshpart.submesh import IndexMap, SubMesh
 from meshpart.torch.rows import from_numpy
 
@@ -80,11 +79,11 @@ def part_graph(
             [2, 2, 5, 5]])
     """
     arguments.one_of("as_", as_, FORMS)
-    edges = local_graph(part, entity, steps, adjacency=adjacency)
+    edges = own_edges(part, entity, steps, adjacency)
     ids: IndexMap = getattr(part, ENTITIES[entity or ("vertices" if isinstance(part, SubGraph) else "points")][0])
     graph: dict[str, Any] = {
-        "edge_index": torch.from_numpy(np.stack([edges.senders, edges.receivers])),
-        "edge_offsets": from_numpy("edge_offsets", edges.offsets),
+        "edge_index": torch.from_numpy(edges.ends),
+        "edge_offsets": torch.from_numpy(edges.offsets),
         "part_node": from_numpy("part_node", ids.global_ids),
         "inner_node": torch.arange(edges.n_owned, device="cpu"),
         "n_owned": edges.n_owned,
@@ -92,7 +91,7 @@ def part_graph(
         "steps": edges.steps,
     }
     if edges.edge_ids is not None:
-        graph["edge_ids"] = from_numpy("edge_ids", edges.edge_ids)
+        graph["edge_ids"] = torch.from_numpy(edges.edge_ids)
     return graph if as_ == "dict" else _as_data(graph)
 
 

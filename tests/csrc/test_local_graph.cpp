@@ -20,10 +20,10 @@ using Ids = std::vector<index_t>;
 using Flags = std::vector<std::uint8_t>;
 
 struct Part {
-    Ids offsets{0}, senders, global_ids, row_starts;
+    Ids offsets{0}, senders, global_ids, row_starts, edge_ids;
     index_t n_owned = 0;
 
-    PartGraph view() const { return {{offsets, senders}, n_owned, global_ids, row_starts}; }
+    PartGraph view() const { return {{offsets, senders}, n_owned, global_ids, row_starts, edge_ids}; }
     void add_row(const Ids& row) {
         senders.insert(senders.end(), row.begin(), row.end());
         offsets.push_back(std::ssize(senders));
@@ -48,17 +48,17 @@ Part path() {
 
 TEST_CASE("one step walks the edges to owned entities, by the global id of the sender") {
     const auto edges = edges_within(path().view(), 1, 1);
-    CHECK(plain(edges.offsets) == Ids{0, 0, 4});       // each of 3 and 4 has a ghost beside it
-    CHECK(plain(edges.receivers) == Ids{0, 0, 1, 1});  // that is 3 3 4 4
-    CHECK(plain(edges.senders) == Ids{2, 1, 0, 3});    // that is 2 4 3 5
+    CHECK(plain(edges.offsets) == Ids{0, 0, 4});         // each of 3 and 4 has a ghost beside it
+    CHECK(plain(edges.receivers()) == Ids{0, 0, 1, 1});  // that is 3 3 4 4
+    CHECK(plain(edges.senders()) == Ids{2, 1, 0, 3});    // that is 2 4 3 5
     CHECK(plain(edges.ids) == Ids{5, 6, 7, 8});
 }
 
 TEST_CASE("further steps walk the edges to ghosts too, by their distance") {
     const auto two = edges_within(path().view(), 2, 1);
     CHECK(plain(two.offsets) == Ids{0, 0, 4, 7});
-    CHECK(plain(two.receivers) == Ids{0, 0, 1, 1, 2, 2, 3});  // 2 2 5
-    CHECK(plain(two.senders) == Ids{2, 1, 0, 3, 4, 0, 1});    // 1 3 4
+    CHECK(plain(two.receivers()) == Ids{0, 0, 1, 1, 2, 2, 3});  // 2 2 5
+    CHECK(plain(two.senders()) == Ids{2, 1, 0, 3, 4, 0, 1});    // 1 3 4
     CHECK(plain(two.ids) == Ids{5, 6, 7, 8, 3, 4, 9});
     const auto three = edges_within(path().view(), 3, 1);
     CHECK(plain(three.offsets) == Ids{0, 0, 4, 7, 8});
@@ -83,17 +83,29 @@ TEST_CASE("parallel edges and loops stay, in the order of their row") {
     part.add_row({});
     part.row_starts = {20, 30};
     const auto edges = edges_within(part.view(), 2, 1);
-    CHECK(plain(edges.senders) == Ids{1, 1, 0, 0});
+    CHECK(plain(edges.senders()) == Ids{1, 1, 0, 0});
     CHECK(plain(edges.ids) == Ids{20, 21, 22, 23});
     CHECK(plain(edges.offsets) == Ids{0, 0, 4, 4});
+}
+
+TEST_CASE("ids that are given go with their edges, through the sorting and the choosing") {
+    auto part = path();
+    part.row_starts = {};
+    part.edge_ids = {90, 80, 70, 60, 50, 40, 30, 20};
+    const auto edges = edges_within(part.view(), 2, 1);
+    CHECK(plain(edges.senders()) == Ids{2, 1, 0, 3, 4, 0, 1});
+    CHECK(plain(edges.ids) == Ids{80, 90, 70, 60, 40, 50, 30});
+    CHECK(plain(chosen_edges(part.view(), Flags{1, 0, 0, 1, 1, 0, 0, 0}, 1).ids) == Ids{90, 60, 50});
+    part.edge_ids.pop_back();
+    CHECK_THROWS_AS(edges_within(part.view(), 2, 1), std::invalid_argument);
 }
 
 TEST_CASE("edges that are not chosen still count in the ranks of others") {
     const Flags chosen{1, 0, 0, 1, 1, 0, 0, 0};  // 4 -> 3, 5 -> 4, 3 -> 2
     const auto edges = chosen_edges(path().view(), chosen, 1);
     CHECK(plain(edges.offsets) == Ids{0, 1, 2, 3});  // 3 hears from 4, which is owned; 4 from the ghost 5
-    CHECK(plain(edges.receivers) == Ids{0, 1, 2});
-    CHECK(plain(edges.senders) == Ids{1, 3, 0});
+    CHECK(plain(edges.receivers()) == Ids{0, 1, 2});
+    CHECK(plain(edges.senders()) == Ids{1, 3, 0});
     CHECK(plain(edges.ids) == Ids{6, 8, 4});
 }
 
@@ -154,8 +166,8 @@ TEST_CASE("of random graphs the edges are those that sets and sorting find, with
             std::vector<Edge> result;
             for (index_t g = 0; g + 1 < std::ssize(edges.offsets); ++g) {
                 for (index_t e = edges.offsets[g]; e < edges.offsets[g + 1]; ++e) {
-                    const index_t sender = edges.senders[e];
-                    result.emplace_back(g, edges.receivers[e], edges.ids[e], part.global_ids[sender], sender);
+                    const index_t sender = edges.senders()[e];
+                    result.emplace_back(g, edges.receivers()[e], edges.ids[e], part.global_ids[sender], sender);
                 }
             }
             return result;
