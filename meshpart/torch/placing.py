@@ -24,14 +24,14 @@ def scatter(group: Group, x_global: Any, src: int, global_ids: torch.Tensor, n_g
             kind = (x_global.dtype, tuple(x_global.shape[1:]))
         elif x_global is not None:
             raise ArgumentError(f"x_global must be None on all ranks but src = {src}")
-    everyone = group.all_gather_object((src, *kind))
-    require_alike("src", [entry[0] for entry in everyone], "src must be the same on all ranks")
-    _, dtype, trailing = everyone[src]
-    n_local = len(global_ids)
-    rows = torch.empty((n_local, *trailing), dtype=dtype, device=group.device)
-    counts = [n for (n,) in group.all_gather_numbers([n_local])]
     if group.process_group is None:
         return chosen(x_global.detach(), global_ids.to(x_global.device)).to(global_ids.device)
+    n_local = len(global_ids)
+    everyone = group.all_gather_object((src, n_local, *kind))
+    require_alike("src", [entry[0] for entry in everyone], "src must be the same on all ranks")
+    counts = [entry[1] for entry in everyone]
+    dtype, trailing = everyone[src][2:]
+    rows = torch.empty((n_local, *trailing), dtype=dtype, device=group.device)
     at_src = group.rank == src
     wanted = global_ids.new_empty(sum(counts) if at_src else 0, device=group.device)
     asking = _star(group, src, counts, n_local)

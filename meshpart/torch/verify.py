@@ -31,14 +31,9 @@ class Told(NamedTuple):
 
 def check_parts(group: Group, build: Callable[[], Told]) -> list[Told]:
     """Return what all ranks tell of their parts, after checking that these belong together. Collective."""
-    told: Told | None = None
-    failure: Exception | None = None
-    try:
+    with group.all_or_none():
         told = build()
-    except Exception as error:  # told to the others, who would wait for this rank
-        failure = error
-    group.raise_together(failure)
-    everyone = [Told(*entry) for entry in group.all_gather_object(tuple(told or ()))]
+    everyone = [Told(*entry) for entry in group.all_gather_object(tuple(told))]
     _check_told(everyone)
     return everyone
 
