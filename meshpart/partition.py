@@ -12,7 +12,7 @@ from meshpart.arrays import Labels
 from meshpart.cutting import Plan, labels_by_method, labels_given
 from meshpart.errors import ArgumentError
 from meshpart.mesh import Mesh, MeshLike
-from meshpart.methods import Method
+from meshpart.methods import Function, Method
 from meshpart.solve import solve
 from meshpart.submesh import SubMesh
 
@@ -23,7 +23,7 @@ def partition_labels(
     mesh: Mesh | MeshLike | SubMesh,
     nparts: int,
     *,
-    method: str | Method = "auto",
+    method: str | Function | Method = "auto",
     mode: str = "eco",
     imbalance: float = 0.03,
     seed: int = 0,
@@ -123,7 +123,7 @@ def partition(
     ghost_layers: int = 0,
     only: Iterable[int] | None = None,
     graphs: str | Iterable[str] = (),
-    method: str | Method = "auto",
+    method: str | Function | Method = "auto",
     mode: str = "eco",
     imbalance: float = 0.03,
     seed: int = 0,
@@ -199,7 +199,7 @@ def iter_partition(
     *,
     ghost_layers: int = 0,
     graphs: str | Iterable[str] = (),
-    method: str | Method = "auto",
+    method: str | Function | Method = "auto",
     mode: str = "eco",
     imbalance: float = 0.03,
     seed: int = 0,

@@ -11,7 +11,7 @@ from meshpart.arrays import Labels, as_array
 from meshpart.balance import Bounds, Repair, bounds, repair
 from meshpart.errors import ArgumentError, MethodError, warn
 from meshpart.mesh import Mesh
-from meshpart.methods import GRAPH_METHODS, HOLD_GUARANTEE, MODES, Method, Problem, choose
+from meshpart.methods import Function, Method, Problem, choose, choose_mode
 from meshpart.units import Units
 from meshpart.weights import cell_weights, summed
 
@@ -29,7 +29,7 @@ def solve(
     mesh: Mesh,
     nparts: int,
     *,
-    method: str | Method,
+    method: str | Function | Method,
     mode: str,
     imbalance: Any,
     seed: Any,
@@ -43,7 +43,9 @@ def solve(
     """Check the options, run the method, repair its labels, and warn of what could not be met."""
     nparts = arguments.integer("nparts", nparts, low=1)
     repaired, allow_empty = arguments.flag("repair", repaired), arguments.flag("allow_empty", allow_empty)
-    name, run = choose(method)
+    chosen = choose(method)
+    mode = choose_mode(chosen, mode)
+    chosen.require()
     units = Units.of(mesh, keep_together)
     if not allow_empty:
         _refuse_more_than(units.count, nparts)
@@ -52,7 +54,7 @@ def solve(
         nparts=max(1, min(nparts, units.count)),
         cell_weights=cell_weights(mesh, weights),
         imbalance=arguments.imbalance(imbalance),
-        mode=arguments.one_of("mode", mode, MODES),
+        mode=mode,
         seed=arguments.integer("seed", seed, low=0),
         threads=arguments.threads(threads),
         edge_weights=edge_weights,
@@ -61,13 +63,13 @@ def solve(
         _ = problem.graph  # which checks them, also for a method that does not look at them
     if problem.nparts == 1:
         return Solution(np.zeros(mesh.n_cells, np.int32), "one part", None, None)
-    labels = _checked(run(problem), problem)
+    labels = _checked(chosen.run(problem), problem)
     sought = bounds(problem.total, problem.heaviest, nparts, problem.imbalance)
     done = None
     if repaired:
-        labels, done = _repaired(labels, problem, sought, name)
+        labels, done = _repaired(labels, problem, sought, chosen)
     _warn(labels, problem, sought, nparts)
-    return Solution(units.expand(labels), name, mode if name in GRAPH_METHODS else None, done)
+    return Solution(units.expand(labels), chosen.name, mode if chosen.modes else None, done)
 
 
 def refuse_more_than_units(mesh: Mesh, nparts: int, keep_together: Any) -> None:
@@ -97,14 +99,13 @@ def _checked(labels: Any, problem: Problem) -> Labels:
     return np.array(given, np.int32)
 
 
-def _repaired(labels: Labels, problem: Problem, limits: Bounds, name: str) -> tuple[Labels, Repair]:
+def _repaired(labels: Labels, problem: Problem, limits: Bounds, method: Method) -> tuple[Labels, Repair]:
     """Return labels that keep the guarantees, and what was done for it."""
-    absorb = name in GRAPH_METHODS
-    if not absorb:
-        met = summed(problem.weights, labels, problem.nparts).max() <= limits.sought or name in HOLD_GUARANTEE
+    if not method.leaves_fragments:
+        met = summed(problem.weights, labels, problem.nparts).max() <= limits.sought or method.holds_guarantee
         if met and np.all(np.bincount(labels, minlength=problem.nparts)):
             return labels, Repair(0, 0, 0)
-    return repair(problem.graph, labels, problem.nparts, limits, absorb_fragments=absorb)
+    return repair(problem.graph, labels, problem.nparts, limits, absorb_fragments=method.leaves_fragments)
 
 
 def _warn(labels: Labels, problem: Problem, limits: Bounds, nparts: int) -> None:

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from meshpart import ArgumentError, MeshError, MeshpartError, MethodError, _core
 from meshpart.graph import Graph
-from meshpart.methods.kahip import HELPER, LARGEST_SUM, MODES, _capped, _edges, _loads, _scaled, asked_imbalance, kahip
+from meshpart.methods.job import LARGEST_SUM, _capped, _edges, _loads, _scaled, asked_imbalance
+from meshpart.methods.kahip import HELPER, MODES, kahip
 
 BROKEN = {"off the end": [1, 2], "negative": [1, -1]}
 

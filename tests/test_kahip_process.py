@@ -211,6 +211,8 @@ def test_a_helper_that_cannot_be_started_is_named(tmp_path: Path) -> None:
 def test_the_helper_gets_two_descriptors_and_signals_as_by_default() -> None:
     with host(LONG) as process:
         helper = helper_of(process.pid)
+        # A process that begins opens files for a moment.
+        assert waited(lambda: {path.name for path in Path(f"/proc/{helper}/fd").iterdir()} == set("01234"))
         held = {int(path.name): str(path.readlink()) for path in Path(f"/proc/{helper}/fd").iterdir()}
         assert [held.pop(standard) for standard in (0, 1, 2)] == ["/dev/null"] * 3
         assert {number: place.partition(":")[0] for number, place in held.items()} == {3: "socket", 4: "/memfd"}

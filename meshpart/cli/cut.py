@@ -200,7 +200,7 @@ def labels_command(
     given = None if labels_path is None else _given_labels(labels_path, mesh)
     with step(f"cutting {mesh.n_cells} cells into {nparts} parts"):
         if given is None:
-            labels, method = partition_labels(mesh, nparts, threads=threads, **how), choose(how["method"])[0]
+            labels, method = partition_labels(mesh, nparts, threads=threads, **how), choose(how["method"]).name
         else:
             labels, method = as_labels(given, mesh.n_cells, nparts)[0], "labels"
     found = judge(mesh, labels, nparts, threads, how)

@@ -1,32 +1,52 @@
-"""The methods: plain functions from a problem to labels, in a dict by name."""
+"""The methods, in a dict by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from meshpart.arrays import Labels
+from meshpart.arguments import one_of
 from meshpart.errors import ArgumentError
 from meshpart.methods.kahip import MODES, kahip
+from meshpart.methods.method import Function, Method
+from meshpart.methods.peer import Peer
 from meshpart.methods.problem import Problem
 from meshpart.methods.sfc import sfc
 
-Method = Callable[[Problem], Labels]
 
-METHODS: dict[str, Method] = {"sfc": sfc, "kahip": kahip}
+def _peer(name: str, package: str, *modes: str) -> Method:
+    return Method(name, Peer(name), modes, leaves_fragments=True, package=package)
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("sfc", sfc, (), holds_guarantee=True),
+        Method("kahip", kahip, tuple(MODES), leaves_fragments=True),
+        _peer("metis", "pymetis"),
+    )
+}
 AUTO = "kahip"  # what `auto` stands for
-GRAPH_METHODS = frozenset({"kahip"})  # they have modes, and repair hands the fragments they leave to neighbours
-HOLD_GUARANTEE = frozenset({"sfc"})  # whose labels need no repair
+DEFAULT_MODE = "eco"  # also what may be said of a method without modes
 
-__all__ = ["AUTO", "GRAPH_METHODS", "HOLD_GUARANTEE", "METHODS", "MODES", "Method", "Problem", "choose"]
+__all__ = ["AUTO", "DEFAULT_MODE", "METHODS", "MODES", "Function", "Method", "Peer", "Problem", "choose", "choose_mode"]
 
 
-def choose(method: Any) -> tuple[str, Method]:
-    """Return the name and the function of a method given by name or as a function."""
+def choose(method: Any) -> Method:
+    """Return the method given by name, as a function, or as a `Method`."""
+    if isinstance(method, Method):
+        return method
     if callable(method):
-        return getattr(method, "__qualname__", repr(method)), method
+        return Method(getattr(method, "__qualname__", repr(method)), method)
     known = ["auto", *METHODS]
     if not isinstance(method, str) or method not in known:
         raise ArgumentError(f"method must be one of {', '.join(known)}, or a function, got {method!r}")
-    name = AUTO if method == "auto" else method
-    return name, METHODS[name]
+    return METHODS[AUTO if method == "auto" else method]
+
+
+def choose_mode(method: Method, mode: Any) -> str:
+    """Return the mode; refuse one that the method does not have."""
+    asked = one_of("mode", mode, MODES)
+    if method.modes is None or asked in (method.modes or (DEFAULT_MODE,)):
+        return asked
+    has = f"the modes {', '.join(method.modes)}" if method.modes else "no modes"
+    raise ArgumentError(f"mode is {asked!r}, but method {method.name} has {has}")

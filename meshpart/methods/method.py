@@ -1,0 +1,51 @@
+"""What a method is: a function from a problem to labels, and what the library has to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from meshpart.arrays import Labels
+from meshpart.errors import MissingDependencyError
+from meshpart.methods.problem import Problem
+
+Function = Callable[[Problem], Labels]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to cut a mesh.
+
+    Parameters
+    ----------
+    name : str
+        As it is recorded.
+    run : callable
+        From a `Problem` to labels of its units, integers in 0..nparts - 1.
+    modes : tuple of str or None
+        The modes that it has; None where that is its own business, and any may be asked for.
+    leaves_fragments : bool
+        Whether the pieces of a part other than its largest are mishaps, which repair hands to neighbours.
+    holds_guarantee : bool
+        Whether its labels need no repair.
+    package : str or None
+        What it needs beside the library; the extra `peers` brings it.
+    """
+
+    name: str
+    run: Function
+    modes: tuple[str, ...] | None = None
+    leaves_fragments: bool = False
+    holds_guarantee: bool = False
+    package: str | None = None
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether what it needs is there."""
+        return self.package is None or find_spec(self.package) is not None
+
+    def require(self) -> None:
+        """Raise MissingDependencyError where what it needs is not there."""
+        if not self.is_installed:
+            raise MissingDependencyError(f"method {self.name} needs {self.package}: pip install 'meshpart[peers]'")
