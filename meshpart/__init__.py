@@ -2,6 +2,7 @@
 
 from meshpart.balance import Repair
 from meshpart.blocks import CellBlock, Faces
+from meshpart.compare import Comparison, compare
 from meshpart.errors import (
     AlignmentError,
     ArgumentError,
@@ -35,6 +36,7 @@ __all__ = [
     "AlignmentError",
     "ArgumentError",
     "CellBlock",
+    "Comparison",
     "Faces",
     "FormatError",
     "Graph",
@@ -57,6 +59,7 @@ __all__ = [
     "SubGraph",
     "SubMesh",
     "__version__",
+    "compare",
     "dual_graph",
     "exchange",
     "iter_partition",

@@ -64,6 +64,13 @@ def imbalance(value: object) -> Fraction:
     return Fraction(str(value))
 
 
+def positive(name: str, value: object) -> float:
+    """Return a number above 0; refuse what is none, or infinite."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < math.inf:
+        raise ArgumentError(f"{name} must be a finite number above 0, got {shown(value)}")
+    return float(value)
+
+
 def one_of(name: str, value: object, known: Iterable[str]) -> str:
     """Return a name; refuse what is not among the known ones."""
     names = list(known)

@@ -1,4 +1,4 @@
-"""Tables of what there is of each part, as plain text."""
+"""Tables as plain text, such as of what there is of each part."""
 
 from __future__ import annotations
 
@@ -38,7 +38,13 @@ def table(title: str, columns: Mapping[str, npt.NDArray[Any]]) -> list[str]:
     for name, pick in (("least", np.min), ("mean", np.mean), ("most", np.max)):
         with np.errstate(over="ignore"):
             rows.append([name, *(_text(pick(values)) for values in columns.values())])
-    return _aligned(rows)
+    return aligned(rows)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, its columns to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) for row in rows]
 
 
 def _text(value: Any) -> str:
@@ -47,8 +53,3 @@ def _text(value: Any) -> str:
     if value and not 0.01 <= abs(value) < 1e15:
         return f"{value:.4g}"
     return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) for row in rows]
