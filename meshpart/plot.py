@@ -6,7 +6,6 @@ import math
 import numbers
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +14,14 @@ import numpy.typing as npt
 from meshpart import arguments
 from meshpart.errors import ArgumentError
 from meshpart.mesh import MeshLike, as_mesh
-from meshpart.one_file import complete_file, place_for_file
 from meshpart.plotting.content import Content, of_ghosts, of_mesh, of_parts
+from meshpart.plotting.picture_file import check_picture, write_picture
 from meshpart.plotting.scene import scene_of
 from meshpart.submesh import SubMesh
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUFFIXES = (".png", ".pdf", ".svg")
 SMALLEST, LARGEST = 100, 8_000  # pixels
 
 
@@ -95,7 +93,7 @@ def plot(
         arguments.flag("edges", edges)
     content = _content(what, labels, ghosts_of, ghost_layers)
     figure = _drawn(content, apart, edges, pixels)
-    _write(figure, path, overwrite=overwrite)
+    write_picture(figure, path, overwrite=overwrite)
 
 
 def _content(what: Any, labels: Any, ghosts_of: Any, ghost_layers: Any) -> Content:
@@ -148,23 +146,3 @@ def _size(value: Any) -> tuple[int, int] | None:
         raise ArgumentError(f"size must be a width and a height in pixels, got {arguments.shown(value)}")
     width, height = (arguments.integer("size", entry, low=SMALLEST, high=LARGEST) for entry in value)
     return width, height
-
-
-# -- the file -----------------------------------------------------------------------------------------------
-
-
-def check_picture(path: Any, *, overwrite: bool) -> Path:
-    """Return where the picture is written, or raise what writing would raise of the path."""
-    given = arguments.path(path)
-    if given.suffix.lower() not in SUFFIXES:
-        raise ArgumentError(f"{given}: pictures are {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-    return place_for_file(path, overwrite=overwrite)
-
-
-def _write(figure: Figure, path: Any, *, overwrite: bool) -> None:
-    """Write a figure to its file, which is there when it is complete."""
-    with complete_file(path, overwrite=overwrite) as unfinished:
-        dated = {".pdf": "CreationDate", ".svg": "Date"}.get(unfinished.suffix)
-        figure.savefig(
-            unfinished, dpi=figure.dpi, bbox_inches=figure.bbox_inches, metadata={dated: None} if dated else None
-        )

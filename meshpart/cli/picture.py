@@ -12,7 +12,8 @@ from meshpart.cli.cut import read_labels_or_parts, read_mesh
 from meshpart.cli.terminal import show, step
 from meshpart.errors import ArgumentError
 from meshpart.manifest import is_place_of_parts, read_manifest
-from meshpart.plot import check_picture, plot
+from meshpart.plot import plot
+from meshpart.plotting.picture_file import check_picture
 from meshpart.rejoin import mesh_and_labels
 from meshpart.store import STORE, PartStore
 
