@@ -7,6 +7,7 @@ import numbers
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -66,9 +67,13 @@ def imbalance(value: object) -> Fraction:
 
 def positive(name: str, value: object) -> float:
     """Return a number above 0; refuse what is none, or infinite."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < math.inf:
+    number = math.nan
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            number = float(value)
+    if not 0 < number < math.inf:
         raise ArgumentError(f"{name} must be a finite number above 0, got {shown(value)}")
-    return float(value)
+    return number
 
 
 def one_of(name: str, value: object, known: Iterable[str]) -> str:

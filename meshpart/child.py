@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
+import os
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.spawn import get_executable
+from pathlib import Path
+from typing import IO, Any
 
 SAME_MODULES = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 """
 MOST_SAID = 500  # characters of what a process said before it failed
+SECONDS_TO_SAY_IT = 1.0  # once the process has ended; others may hold its pipe
+PR_SET_PDEATHSIG = 1
 
 
 class Failed(Exception):
@@ -28,16 +40,18 @@ def command(code: str, *arguments: str) -> list[str]:
     return [get_executable(), "-I", "-c", SAME_MODULES + code, search_path, *arguments]
 
 
-def answer(code: str, *arguments: str, given: bytes = b"", time_limit: float | None = None) -> bytes:
-    """Run a process, and return what it writes to its standard output.
+def answer(code: str, *arguments: str, given: Sequence[bytes] = (), time_limit: float | None = None) -> bytes:
+    """Run a process, and return what it writes to its standard output; whatever it has started ends with it.
+
+    It has a session of its own, which a Ctrl-C on the terminal does not reach: what interrupts this call ends it.
 
     Parameters
     ----------
     code : str
     *arguments : str
         As `command` takes them.
-    given : bytes
-        For its standard input.
+    given : sequence of bytes
+        For its standard input, one after another.
     time_limit : float, optional
         Seconds after which it is killed.
 
@@ -46,17 +60,98 @@ def answer(code: str, *arguments: str, given: bytes = b"", time_limit: float | N
     Failed
         If it cannot be started, crashes, fails, or takes longer; with a message that goes on from a name.
     """
+    with tempfile.TemporaryFile() as answered:
+        try:
+            process = subprocess.Popen(
+                command(code, *arguments),
+                stdin=subprocess.PIPE,
+                stdout=answered,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Failed(f"cannot be started: {error}") from error
+        said = _Said(process.stderr)
+        with _ended(process):
+            threading.Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
+            try:
+                process.wait(time_limit)
+            except subprocess.TimeoutExpired:
+                raise Failed(f"took longer than {time_limit:g} s") from None
+        if process.returncode != 0:
+            raise Failed(_how_it_ended(process.returncode, said.text()))
+        answered.seek(0)
+        return answered.read()
+
+
+def end_with(parent: int) -> None:
+    """Let this process end with the one that started it, on Linux; it leaves no core file behind.
+
+    Parameters
+    ----------
+    parent : int
+        The process that started this one.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it has ended before this one could say so
+            os._exit(1)
+
+
+def be_the_first_to_go() -> None:
+    """Tell Linux to end this process, and those that it starts, before others where memory runs out."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End a process and those that it has started when the block ends, however it ends."""
     try:
-        done = subprocess.run(
-            command(code, *arguments), input=given, capture_output=True, check=False, timeout=time_limit
-        )
-    except OSError as error:
-        raise Failed(f"cannot be started: {error}") from error
-    except subprocess.TimeoutExpired:
-        raise Failed(f"took longer than {time_limit:g} s") from None
-    if done.returncode < 0:
-        raise Failed(f"crashed ({signal.Signals(-done.returncode).name})")
-    if done.returncode > 0:
-        said = " ".join((done.stdout + done.stderr).decode(errors="replace").split())
-        raise Failed(f"failed: {said[-MOST_SAID:] or f'exit code {done.returncode}'}")
-    return done.stdout
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _feed(pipe: Any, given: Sequence[bytes]) -> None:
+    with contextlib.suppress(OSError), pipe:  # who does not read it all has a reason, and says it
+        for piece in given:
+            pipe.write(piece)
+
+
+class _Said:
+    """The last words of a process, which are read while it runs, so that it never waits for a reader."""
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        assert pipe is not None
+        self._last = b""
+        self._pipe = pipe
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def text(self) -> str:
+        """Return them in one line."""
+        self._reader.join(SECONDS_TO_SAY_IT)
+        return " ".join(self._last.decode(errors="replace").split())[-MOST_SAID:]
+
+    def _read(self) -> None:
+        with self._pipe:
+            while piece := os.read(self._pipe.fileno(), 1 << 16):
+                self._last = (self._last + piece)[-4 * MOST_SAID :]
+
+
+def _how_it_ended(code: int, said: str) -> str:
+    """Return what an exit code means, with the last words."""
+    words = f": {said}" if said else ""
+    if code > 0:
+        return f"failed{words or f': exit code {code}'}"
+    if -code == signal.SIGKILL:
+        return "was killed (SIGKILL), as happens where memory runs out"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"crashed ({name}){words}"

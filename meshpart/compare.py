@@ -1,140 +1,33 @@
-"""Compare methods on one mesh: `compare` runs each in a process of its own, `Comparison` holds what came out."""
+"""Compare methods on one mesh: `compare` runs each in a process of its own."""
 
 from __future__ import annotations
 
+import io
+import os
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
+from types import FunctionType
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments, child
-from meshpart.errors import ArgumentError, MeshpartError
-from meshpart.measuring import Measured, Task
+from meshpart.comparison import Comparison, Run
+from meshpart.errors import ArgumentError
+from meshpart.graph import dual_graph
+from meshpart.measuring import Case, Measured, Task
 from meshpart.mesh import Mesh, MeshLike, as_mesh
 from meshpart.methods import DEFAULT_MODE, METHODS, Function, Method, choose, choose_mode
-from meshpart.quality import Quality
 from meshpart.solve import refuse_more_than_units
-from meshpart.tables import aligned
 from meshpart.version import __version__
+from meshpart.weights import cell_weights
+
+__all__ = ["TIME_LIMIT", "USUAL", "Comparison", "Run", "chosen_methods", "compare", "counts_of"]
 
 TIME_LIMIT = 600.0  # seconds
 USUAL = ("sfc", "kahip:fast", "kahip:eco", *(name for name in METHODS if name not in ("sfc", "kahip")))
 CHILD = "from meshpart.measuring import serve; serve()"
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one method made of a mesh and a number of parts; figures are None where it failed.
-
-    Parameters
-    ----------
-    method : str
-        Its name, with ":" and the mode where it has modes.
-    nparts : int
-    repaired : bool
-        Whether the labels are repaired, or the method's own.
-    failure : str or None
-        Why there is nothing, where it crashed, failed or took too long.
-    edge_cut, communication_volume, shared_points, imbalance, within_bound
-        As `Quality` has them.
-    ghosts : int
-        Cells that one layer of ghosts adds, over all parts.
-    empty_parts : int
-        Parts without a cell that is shared out.
-    fragments : int
-        Connected pieces of the parts, beyond one for each part that is not empty.
-    neighbours : float
-        The mean over the parts.
-    seconds : float
-        From the mesh to the labels, the dual graph included. Of a peer's process, the start, and handing the graph
-        over, are left out.
-    mib : float or None
-        The peak of resident memory above the loaded mesh, with what helper processes take; one of Python takes some
-        tens of MiB. None where the system does not tell. Of raw and repaired labels together.
-    """
-
-    method: str
-    nparts: int
-    repaired: bool
-    failure: str | None = None
-    edge_cut: int | None = None
-    communication_volume: int | None = None
-    shared_points: int | None = None
-    ghosts: int | None = None
-    imbalance: float | None = None
-    within_bound: bool | None = None
-    empty_parts: int | None = None
-    fragments: int | None = None
-    neighbours: float | None = None
-    seconds: float | None = None
-    mib: float | None = None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What methods made of one mesh; `print(comparison)` shows a table.
-
-    Parameters
-    ----------
-    n_cells, n_points : int
-    runs : tuple of Run
-        By number of parts, method, and first the method's own labels, then the repaired ones.
-    versions : dict of str to str
-        Of meshpart, and of the packages whose methods ran.
-    missing : tuple of str
-        Methods that are not installed, where all were asked for.
-    """
-
-    n_cells: int
-    n_points: int
-    runs: tuple[Run, ...]
-    versions: dict[str, str]
-    missing: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        """Return the table of the repaired labels."""
-        return "\n".join(self.lines())
-
-    def lines(self, *, raw: bool = False) -> list[str]:
-        """Return the lines of the table, with the methods' own labels too if asked for."""
-        shown = [run for run in self.runs if raw or run.repaired]
-        failed = [f"{run.method} into {run.nparts}: {run.failure}" for run in self.runs if run.failure and run.repaired]
-        rows = [list(HEADS), *(_row(run, self.least_cut(run.nparts)) for run in shown)]
-        return [f"{self.n_cells} cells and {self.n_points} points", *aligned(rows), *failed]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it."""
-        return {
-            "cells": self.n_cells,
-            "points": self.n_points,
-            "versions": self.versions,
-            "missing": list(self.missing),
-            "runs": [asdict(run) for run in self.runs],
-        }
-
-    def least_cut(self, nparts: int) -> int | None:
-        """Return the least edge cut of repaired labels into that many parts; None where no method found any."""
-        cuts = [run.edge_cut for run in self.runs if run.nparts == nparts and run.repaired]
-        return min((cut for cut in cuts if cut is not None), default=None)
-
-
-HEADS = (
-    "parts",
-    "method",
-    "edge cut",
-    "/ least",
-    "volume",
-    "ghosts",
-    "imbalance",
-    "fragments",
-    "neighbours",
-    "seconds",
-    "MiB",
-)
 
 
 def compare(
@@ -153,37 +46,53 @@ def compare(
 ) -> Comparison:
     """Cut a mesh by several methods, and say what each of them makes of it, and takes for it.
 
-    Each method and number of parts has a process of its own, one after another: what crashes or takes too long costs
-    its own row.
+    Each method and number of parts has a process of its own, one after another: what crashes, fails or takes too long
+    costs its own row, which says why. Whatever ends this call ends that process and those that it has started. What the
+    library itself does first has been done once, on a few quads, when the clock starts: that takes longer in a new
+    process.
 
     Parameters
     ----------
     mesh : Mesh, meshio.Mesh, or anything with `points` and `cells` alike
     nparts : int, or several
     methods : list of str, callable or Method, optional
-        By name, with ":" and a mode where it has modes: "kahip:fast". Functions must be those of a module. Otherwise
-        "sfc", "kahip:fast", "kahip:eco", and what is installed of the others.
+        By name, with ":" and a mode where it has modes: "kahip:fast". A function, a bound method, or a
+        `functools.partial` of one, which are sent to another process: they must be those of a module. Otherwise "sfc",
+        "kahip:fast", "kahip:eco", and what is installed of the others.
     imbalance, seed, weights, edge_weights, keep_together, threads
         As `partition_labels` takes them.
     time_limit : float
-        Seconds for one method and number of parts, with the start of its process.
+        Seconds for one method and number of parts, with the start of its process, and with what it takes to judge the
+        labels.
     progress : callable, optional
         Is given how many runs are done, after each.
 
     Returns
     -------
     comparison : Comparison
+        With the methods' own labels and repaired ones of each method and number of parts. `print(comparison)` shows a
+        table, `comparison.plot("cut.png")` draws the edge cuts against the seconds, `comparison.markdown()` and
+        `comparison.to_dict()` are for documents and for JSON.
 
     Raises
     ------
     ArgumentError
-        If an argument cannot be right.
+        If an argument cannot be right; before any method runs.
     MissingDependencyError
         If a method that was named is not installed.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[x, y] for y in range(3) for x in range(3)]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4], [3, 4, 7, 6], [4, 5, 8, 7]])])
+    >>> comparison = meshpart.compare(mesh, [2, 4], methods=["sfc"])
+    >>> [(run.nparts, run.edge_cut) for run in comparison.runs if run.repaired]
+    [(2, 2), (4, 4)]
     """
     mesh = as_mesh(mesh)
-    counts = _counts(nparts)
-    chosen, missing = _methods(methods)
+    counts = counts_of(nparts)
+    chosen, missing = chosen_methods(methods)
     limit = arguments.positive("time_limit", time_limit)
     options = {
         "imbalance": imbalance,
@@ -193,26 +102,33 @@ def compare(
         "keep_together": keep_together,
         "threads": threads,
     }
-    for count in counts:
-        refuse_more_than_units(mesh, count, keep_together)
+    _check(mesh, counts, options)
+    tasks = [Task(method, mode, count) for count in counts for method, mode in chosen]
+    sent = [_pickled(task) for task in tasks]
+    case = pickle.dumps(Case(mesh, options), protocol=5)
     runs: list[Run] = []
-    tasks = [Task(mesh, method, count, options | {"mode": mode}) for count in counts for method, mode in chosen]
-    for done, task in enumerate(tasks, 1):
-        runs += _runs(task, limit)
+    for done, (task, pickled) in enumerate(zip(tasks, sent, strict=True), 1):
+        runs += _runs(task, _measured([case, pickled], limit))
         if progress is not None:
             progress(done)
     return Comparison(mesh.n_cells, mesh.n_points, tuple(runs), _versions(chosen), missing)
 
 
-def _counts(nparts: Any) -> list[int]:
-    given = nparts if isinstance(nparts, Iterable) and not isinstance(nparts, str) else [nparts]
+def counts_of(nparts: Any) -> list[int]:
+    """Return the numbers of parts; refuse what is none, or is there twice."""
+    given = (
+        [nparts]
+        if isinstance(nparts, str) or not isinstance(nparts, Iterable)
+        else arguments.listed("nparts", nparts, "numbers")
+    )
     counts = [arguments.integer("nparts", count, low=1) for count in given]
     if not counts:
         raise ArgumentError("nparts must be a number or several, got none")
+    _refuse_twice("nparts", counts)
     return counts
 
 
-def _methods(given: Iterable[str | Function | Method] | None) -> tuple[list[tuple[Method, str]], tuple[str, ...]]:
+def chosen_methods(given: Iterable[str | Function | Method] | None) -> tuple[list[tuple[Method, str]], tuple[str, ...]]:
     """Return methods with their modes, and the names of those that are not installed, where all are asked for."""
     if given is None:
         usual = [_method(name) for name in USUAL]
@@ -223,85 +139,90 @@ def _methods(given: Iterable[str | Function | Method] | None) -> tuple[list[tupl
         raise ArgumentError("methods must be a list of methods, got an empty one")
     for method, _ in chosen:
         method.require()
-        if getattr(method.run, "__module__", None) == "__main__":
-            raise ArgumentError(
-                f"methods: {method.name} must be a function of a module, where another process finds it, "
-                "not of the program itself"
-            )
+    _refuse_twice("methods", [_name(*entry) for entry in chosen])
     return chosen, ()
 
 
 def _method(given: Any) -> tuple[Method, str]:
-    name, _, mode = given.partition(":") if isinstance(given, str) else (given, "", "")
+    name, colon, mode = given.partition(":") if isinstance(given, str) else (given, "", "")
     method = choose(name)
-    return method, choose_mode(method, mode or DEFAULT_MODE)
+    return method, choose_mode(method, mode if colon else DEFAULT_MODE)
 
 
-def _runs(task: Task, limit: float) -> tuple[Run, Run]:
-    """Run a task in a process of its own, and return what became of it: the method's own labels, and repaired ones."""
-    method = task.method
-    mode = f":{task.options['mode']}" if method.modes else ""
-    raw = Run(method.name + mode, task.nparts, repaired=False)
-    found = _measured(task, limit)
-    if isinstance(found, str):
-        return replace(raw, failure=found), replace(raw, failure=found, repaired=True)
-    return (
-        replace(raw, **_figures(found.raw), seconds=found.raw_seconds, mib=found.mib),
-        replace(raw, repaired=True, **_figures(found.repaired), seconds=found.seconds, mib=found.mib),
-    )
+def _name(method: Method, mode: str) -> str:
+    """Return by what name a method with its mode is told."""
+    return f"{method.name}:{mode}" if method.modes else method.name
 
 
-def _measured(task: Task, limit: float) -> Measured | str:
+def _refuse_twice(argument: str, given: Sequence[Any]) -> None:
+    doubled = next((value for number, value in enumerate(given) if value in given[:number]), None)
+    if doubled is not None:
+        raise ArgumentError(f"{argument}: {doubled} is there twice")
+
+
+def _check(mesh: Mesh, counts: Sequence[int], options: Mapping[str, Any]) -> None:
+    """Refuse what `partition_labels` would refuse in every process."""
+    arguments.imbalance(options["imbalance"])
+    arguments.integer("seed", options["seed"], low=0)
+    arguments.threads(options["threads"])
+    cell_weights(mesh, options["weights"])
+    if options["edge_weights"] is not None:
+        dual_graph(mesh, edge_weights=options["edge_weights"], threads=options["threads"])
+    refuse_more_than_units(mesh, max(counts), options["keep_together"])
+
+
+# -- the processes ------------------------------------------------------------------------------------------
+
+
+class _Pickler(pickle.Pickler):
+    """Refuses what another process would look for in the program that it does not run."""
+
+    def persistent_id(self, found: Any) -> None:
+        if isinstance(found, type | FunctionType) and found.__module__ == "__main__":
+            raise pickle.PicklingError(f"{found.__qualname__} is of the program itself, and not of a module")
+
+
+def _pickled(task: Task) -> bytes:
+    """Return a task as what another process takes, or raise if its method cannot be sent there."""
+    file = io.BytesIO()
+    try:
+        _Pickler(file, protocol=5).dump(task)
+    except Exception as error:  # of whatever a function brings along
+        raise ArgumentError(f"methods: {task.method.name} cannot be sent to another process: {error}") from error
+    return file.getvalue()
+
+
+def _measured(given: Sequence[bytes], limit: float) -> Measured | str:
     """Return what was measured, or why nothing was."""
     try:
-        given = pickle.dumps(task, protocol=5)
-    except (AttributeError, TypeError, pickle.PicklingError) as error:
-        raise ArgumentError(f"methods: {task.method.name} cannot be sent to another process: {error}") from error
-    try:
-        found = pickle.loads(child.answer(CHILD, given=given, time_limit=limit))
+        answer = child.answer(CHILD, str(os.getpid()), given=given, time_limit=limit)
     except child.Failed as error:
         return str(error)
-    if isinstance(found, ArgumentError):
-        raise found
-    if isinstance(found, MeshpartError):
-        return str(found)
-    return f"{type(found).__name__}: {found}" if isinstance(found, Exception) else found
+    try:
+        found = pickle.loads(answer)
+    except Exception:  # cut short, or written by someone else
+        found = None
+    return found if isinstance(found, Measured | str) else "ended without an answer"
 
 
-def _figures(found: Quality) -> dict[str, Any]:
-    filled = int(np.count_nonzero(found.part_components))
-    return {
-        "edge_cut": found.edge_cut,
-        "communication_volume": found.communication_volume,
-        "shared_points": found.shared_points,
-        "ghosts": int(found.part_ghosts.sum()),
-        "imbalance": found.imbalance,
-        "within_bound": found.within_bound,
-        "empty_parts": found.nparts - filled,
-        "fragments": int(found.part_components.sum()) - filled,
-        "neighbours": float(found.part_neighbours.mean()),
-    }
+def _runs(task: Task, found: Measured | str) -> tuple[Run, Run]:
+    """Return what became of a task: the method's own labels, and repaired ones."""
+    name = _name(task.method, task.mode)
+    if isinstance(found, str):
+        return Run(name, task.nparts, False, found), Run(name, task.nparts, True, found)
+    return (
+        Run(name, task.nparts, repaired=False, **found.raw._asdict()),
+        Run(name, task.nparts, repaired=True, **found.repaired._asdict()),
+    )
 
 
 def _versions(chosen: Sequence[tuple[Method, str]]) -> dict[str, str]:
     packages = dict.fromkeys(method.package for method, _ in chosen if method.package is not None)
-    return {"meshpart": __version__, **{package: version(package) for package in packages}}
+    return {"meshpart": __version__, **{package: _version(package) for package in packages}}
 
 
-def _row(run: Run, least: int | None) -> list[str]:
-    name = run.method if run.repaired else f"{run.method}, raw"
-    if run.failure is not None:
-        return [str(run.nparts), name, "failed", *[""] * (len(HEADS) - 3)]
-    return [
-        str(run.nparts),
-        name,
-        str(run.edge_cut),
-        f"{run.edge_cut / least:.3f}" if run.edge_cut and least else "",
-        str(run.communication_volume),
-        str(run.ghosts),
-        f"{100 * (run.imbalance or 0):.2f} %{' ' if run.within_bound else '!'}",
-        str(run.fragments),
-        f"{run.neighbours:.1f}",
-        f"{run.seconds:.3f}",
-        "" if run.mib is None else f"{run.mib:.0f}",
-    ]
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # one that was put there without its metadata
+        return "unknown"

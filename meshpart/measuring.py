@@ -4,66 +4,121 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from meshpart import child
 from meshpart.arrays import Labels
-from meshpart.errors import MeshpartWarning
+from meshpart.errors import MeshpartError
 from meshpart.mesh import Mesh
-from meshpart.methods import Function, Method, Peer, Problem
+from meshpart.methods import METHODS, Function, Method, Peer, Problem
 from meshpart.partition import partition_labels
-from meshpart.quality import Quality, quality
+from meshpart.quality import quality
+from meshpart.quiet import in_one_line
 
 MIB = 1024  # KiB, in which /proc tells memory
 
 
-class Task(NamedTuple):
-    """What is measured."""
+class Case(NamedTuple):
+    """What all methods of a comparison are given."""
 
     mesh: Mesh
+    options: dict[str, Any]  # of partition_labels, without method and mode
+
+
+class Task(NamedTuple):
+    """What one of them is to do."""
+
     method: Method
+    mode: str
     nparts: int
-    options: dict[str, Any]  # of partition_labels
+
+
+class Figures(NamedTuple):
+    """What was measured of some labels: see `Run`, which holds them."""
+
+    edge_cut: int
+    communication_volume: int
+    shared_points: int
+    ghosts: int
+    imbalance: float
+    within_bound: bool
+    empty_parts: int
+    fragments: int
+    neighbours: float
+    seconds: float
+    mib: float | None
 
 
 class Measured(NamedTuple):
     """What was found: of the method's own labels, and of those that were repaired."""
 
-    raw: Quality
-    repaired: Quality
-    raw_seconds: float
-    seconds: float
-    mib: float | None  # the peak of resident memory above the loaded mesh, its helpers' included
+    raw: Figures
+    repaired: Figures
 
 
-def measured(task: Task) -> Measured:
+def measured(case: Case, task: Task) -> Measured:
     """Cut a mesh by a method, and say how good the labels are and what they took."""
-    mesh, method, nparts, options = task
+    warm_up()
+    mesh, nparts = case.mesh, task.nparts
     _ = mesh.kinds  # what is computed once and kept belongs to no method
-    watched = _Watched(method.run)
+    watched = _Watched(task.method.run)
+    method = replace(task.method, run=watched)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MeshpartWarning)  # of parts that are empty or too heavy: the figures tell
+        warnings.simplefilter("ignore")  # of parts that are empty or too heavy: the figures tell
         with _memory() as memory:
             start = time.perf_counter()
-            labels = partition_labels(mesh, nparts, method=replace(method, run=watched), **options)
-            seconds = time.perf_counter() - start
-        again = Method("raw", watched.again)
-        raw = partition_labels(mesh, nparts, method=again, repair=False, **options | {"mode": "eco"})
-    judged = {name: options[name] for name in ("weights", "edge_weights", "imbalance", "keep_together", "threads")}
-    return Measured(
-        raw=quality(mesh, raw, nparts, **judged),
-        repaired=quality(mesh, labels, nparts, **judged),
-        raw_seconds=watched.end - start - watched.overhead,
-        seconds=seconds - watched.overhead,
-        mib=memory.mib,
+            labels = partition_labels(mesh, nparts, method=method, mode=task.mode, **case.options)
+            end = time.perf_counter()
+        raw, raw_end = labels, end
+        if watched.labels is not None:  # of one part nobody is asked
+            again = Method("raw", watched.again)
+            raw, raw_end = partition_labels(mesh, nparts, method=again, repair=False, **case.options), watched.end
+        start += watched.overhead
+        return Measured(
+            _figures(case, raw, nparts, raw_end - start, memory.mib),
+            _figures(case, labels, nparts, end - start, memory.mib),
+        )
+
+
+def warm_up() -> None:
+    """Run what is the library's own on a few quads: its first call in a process takes a few milliseconds more."""
+    size = 8
+    points = [[x, y] for y in range(size + 1) for x in range(size + 1)]
+    first = np.arange((size + 1) * size).reshape(size, size + 1)[:, :-1].reshape(-1, 1)
+    quads = Mesh(points, [("quad", first + np.array([0, 1, size + 2, size + 1]))])
+    alternating = Method(
+        "alternating", lambda problem: np.arange(problem.n_units, dtype=np.int32) % 2, leaves_fragments=True
+    )
+    for method in (METHODS["sfc"], alternating):
+        quality(quads, partition_labels(quads, 2, method=method))
+
+
+def _figures(case: Case, labels: Labels, nparts: int, seconds: float, mib: float | None) -> Figures:
+    judged = {name: value for name, value in case.options.items() if name != "seed"}
+    found = quality(case.mesh, labels, nparts, **judged)
+    filled = int(np.count_nonzero(found.part_components))
+    return Figures(
+        edge_cut=found.edge_cut,
+        communication_volume=found.communication_volume,
+        shared_points=found.shared_points,
+        ghosts=int(found.part_ghosts.sum()),
+        imbalance=found.imbalance,
+        within_bound=found.within_bound,
+        empty_parts=nparts - filled,
+        fragments=int(found.part_components.sum()) - filled,
+        neighbours=float(found.part_neighbours.mean()),
+        seconds=seconds,
+        mib=mib,
     )
 
 
@@ -101,7 +156,7 @@ class _Watched:
 @dataclass
 class _Memory:
     mib: float | None = None
-    helpers: dict[str, int] = field(default_factory=dict)  # the peak of each child process, KiB
+    helpers: int = 0  # the most that child processes had at one time, KiB
 
 
 @contextmanager
@@ -112,7 +167,7 @@ def _memory() -> Iterator[_Memory]:
         yield found
         return
     done = threading.Event()
-    watcher = threading.Thread(target=_watch_children, args=(found.helpers, done), daemon=True)
+    watcher = threading.Thread(target=_watch_children, args=(found, done), daemon=True)
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = _status("self", "VmRSS")
     watcher.start()
@@ -121,15 +176,14 @@ def _memory() -> Iterator[_Memory]:
     finally:
         done.set()
         watcher.join()
-    found.mib = (_status("self", "VmHWM") - before + sum(found.helpers.values())) / MIB
+    found.mib = (_status("self", "VmHWM") - before + found.helpers) / MIB
 
 
-def _watch_children(peaks: dict[str, int], done: threading.Event) -> None:
-    """Note the peak of each child process until it is done; what lives for less than a hundredth second is missed."""
+def _watch_children(found: _Memory, done: threading.Event) -> None:
+    """Note what child processes have until they are done; what lives for less than a hundredth second is missed."""
     while not done.wait(0.01):
-        for thread in Path("/proc/self/task").iterdir():
-            for process in _children(thread):
-                peaks[process] = max(peaks.get(process, 0), _status(process, "VmHWM"))
+        children = [process for thread in Path("/proc/self/task").iterdir() for process in _children(thread)]
+        found.helpers = max(found.helpers, sum(_status(process, "VmHWM") for process in children))
 
 
 def _children(thread: Path) -> list[str]:
@@ -152,13 +206,29 @@ def _status(process: str, entry: str) -> int:
 
 
 def serve() -> None:
-    """Read a task from standard input, and write to standard output what was measured, or the error."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Read a case and a task from standard input, and write to standard output what was measured, or why nothing was.
+
+    The process ends with its parent, whose number is its argument. What a method prints goes to standard error.
+    """
+    child.end_with(int(sys.argv[2]))
+    child.be_the_first_to_go()
     with os.fdopen(os.dup(1), "wb") as answer:
-        os.dup2(2, 1)  # what native code prints
-        found: Measured | Exception
+        os.dup2(2, 1)
+        found: Measured | str
         try:
-            found = measured(pickle.load(sys.stdin.buffer))
-        except Exception as error:
-            found = error
+            case, task = pickle.load(sys.stdin.buffer), pickle.load(sys.stdin.buffer)
+            found = measured(case, task)
+        except MeshpartError as error:
+            found = str(error)
+        except BaseException as error:  # SystemExit, too, ends this task only
+            found = _told(error)
         pickle.dump(found, answer, protocol=5)
+    os._exit(0)  # without waiting for threads that a method has left
+
+
+def _told(error: BaseException) -> str:
+    """Return what an error says, cut where it is long; some fail to say anything."""
+    try:
+        return in_one_line(error)[: child.MOST_SAID]
+    except Exception:
+        return type(error).__name__

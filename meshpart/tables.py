@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,13 @@ def table(title: str, columns: Mapping[str, npt.NDArray[Any]]) -> list[str]:
     return aligned(rows)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, its columns to the right."""
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
+    """Return the lines of a table, its columns to the right but for those of the given numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(f"{entry:>{width}}" for entry, width in zip(row, widths, strict=True)) for row in rows]
+    sides = ["<" if number in left else ">" for number in range(len(widths))]
+    return [
+        "  ".join(f"{text:{side}{width}}" for text, side, width in zip(row, sides, widths, strict=True)) for row in rows
+    ]
 
 
 def _text(value: Any) -> str:

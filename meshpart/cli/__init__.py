@@ -8,6 +8,7 @@ import warnings
 
 import click
 
+from meshpart.cli.compare import compare_command
 from meshpart.cli.cut import labels_command, partition_command
 from meshpart.cli.picture import plot_command
 from meshpart.cli.report import info_command, quality_command
@@ -62,7 +63,15 @@ def commands() -> None:
     """Cut meshes into exactly N parts, and say what is in them."""
 
 
-for _command in (partition_command, labels_command, quality_command, merge_command, plot_command, info_command):
+for _command in (
+    partition_command,
+    labels_command,
+    quality_command,
+    compare_command,
+    merge_command,
+    plot_command,
+    info_command,
+):
     commands.add_command(_command)
 
 

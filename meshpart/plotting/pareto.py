@@ -78,9 +78,18 @@ def draw_pareto(
     MissingDependencyError
         If matplotlib is not installed.
     """
-    check_picture(path, overwrite=arguments.flag("overwrite", overwrite))
+    check_drawing(path, overwrite=arguments.flag("overwrite", overwrite))
     figure = _figure_of(_checked(panels), cut_label)
     write_picture(figure, path, overwrite=overwrite)
+
+
+def check_drawing(path: Any, *, overwrite: bool) -> None:
+    """Raise what drawing would raise of the path, or where matplotlib is not installed."""
+    check_picture(path, overwrite=overwrite)
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise needs(error) from None
 
 
 def front_of(marks: Sequence[Mark]) -> list[Mark]:
@@ -117,10 +126,8 @@ def _checked(panels: Any) -> dict[str, list[Mark]]:
 
 def _figure_of(panels: Mapping[str, Sequence[Mark]], cut_label: str) -> Figure:
     """Return the figure of all panels."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise needs(error) from None
+    from matplotlib.figure import Figure
+
     columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = math.ceil(len(panels) / columns)
     width, height = PANEL if len(panels) > 1 else ALONE
