@@ -139,7 +139,7 @@ def chosen_methods(given: Iterable[str | Function | Method] | None) -> tuple[lis
         raise ArgumentError("methods must be a list of methods, got an empty one")
     for method, _ in chosen:
         method.require()
-    _refuse_twice("methods", [_name(*entry) for entry in chosen])
+    _refuse_twice("methods", [_name(*entry) for entry in chosen], "; Method(name, function) gives another name")
     return chosen, ()
 
 
@@ -154,10 +154,10 @@ def _name(method: Method, mode: str) -> str:
     return f"{method.name}:{mode}" if method.modes else method.name
 
 
-def _refuse_twice(argument: str, given: Sequence[Any]) -> None:
+def _refuse_twice(argument: str, given: Sequence[Any], remedy: str = "") -> None:
     doubled = next((value for number, value in enumerate(given) if value in given[:number]), None)
     if doubled is not None:
-        raise ArgumentError(f"{argument}: {doubled} is there twice")
+        raise ArgumentError(f"{argument}: {doubled} is there twice{remedy}")
 
 
 def _check(mesh: Mesh, counts: Sequence[int], options: Mapping[str, Any]) -> None:

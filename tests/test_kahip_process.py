@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from grid_graphs import cut, grid
+from processes import children, is_gone, name, waited
 
 from meshpart import MethodError, _core
 from meshpart.methods.kahip import HELPER
@@ -83,35 +84,6 @@ def helper_of(process: int) -> int:
     found = waited(lambda: [child for child in children(process) if name(child) == "kahip_helper"])
     assert len(found) == 1
     return found[0]
-
-
-def children(process: int) -> list[int]:
-    return [
-        int(child) for path in Path(f"/proc/{process}/task").glob("*/children") for child in path.read_text().split()
-    ]
-
-
-def name(process: int) -> str:
-    try:
-        return Path(f"/proc/{process}/comm").read_text().strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-
-
-def is_gone(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return state == "Z"  # an orphan that nobody waits for
-
-
-def waited(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """Return what a condition gives as soon as it gives something true, or at last what it gives in the end."""
-    end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
-        time.sleep(0.005)
-    return found
 
 
 # -- the end of the host ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from meshpart.arguments import one_of
@@ -36,7 +37,7 @@ def choose(method: Any) -> Method:
     if isinstance(method, Method):
         return method
     if callable(method):
-        return Method(getattr(method, "__qualname__", repr(method)), method)
+        return Method(_called(method), method)
     known = ["auto", *METHODS]
     if not isinstance(method, str) or method not in known:
         raise ArgumentError(f"method must be one of {', '.join(known)}, or a function, got {method!r}")
@@ -50,3 +51,10 @@ def choose_mode(method: Method, mode: Any) -> str:
         return asked
     has = f"the modes {', '.join(method.modes)}" if method.modes else "no modes"
     raise ArgumentError(f"mode is {asked!r}, but method {method.name} has {has}")
+
+
+def _called(function: Any) -> str:
+    """Return the name of a function, of the one that a partial calls, or of the class of another callable."""
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
