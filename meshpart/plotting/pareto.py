@@ -50,6 +50,7 @@ def draw_pareto(
     panels: Mapping[str, Iterable[Mark]],
     *,
     cut_label: str = "edge cut",
+    seconds_label: str = "seconds",
     overwrite: bool = False,
 ) -> None:
     """Draw edge cut against time, a panel for each title, and write the picture to a file.
@@ -64,8 +65,8 @@ def draw_pareto(
         .png, .pdf or .svg.
     panels : mapping of str to iterable of Mark
         By the title of the panel. In a panel, a method has one mark of each kind.
-    cut_label : str
-        Says what is on the upright axis.
+    cut_label, seconds_label : str
+        Say what is on the upright axis and on the level one.
     overwrite : bool
         Replace a file that is there.
 
@@ -79,7 +80,7 @@ def draw_pareto(
         If matplotlib is not installed.
     """
     check_drawing(path, overwrite=arguments.flag("overwrite", overwrite))
-    figure = _figure_of(_checked(panels), cut_label)
+    figure = _figure_of(_checked(panels), cut_label, seconds_label)
     write_picture(figure, path, overwrite=overwrite)
 
 
@@ -124,7 +125,7 @@ def _checked(panels: Any) -> dict[str, list[Mark]]:
     return checked
 
 
-def _figure_of(panels: Mapping[str, Sequence[Mark]], cut_label: str) -> Figure:
+def _figure_of(panels: Mapping[str, Sequence[Mark]], cut_label: str, seconds_label: str) -> Figure:
     """Return the figure of all panels."""
     from matplotlib.figure import Figure
 
@@ -140,7 +141,7 @@ def _figure_of(panels: Mapping[str, Sequence[Mark]], cut_label: str) -> Figure:
     for number, (title, marks) in enumerate(panels.items(), 1):
         axes = figure.add_subplot(rows, columns, number)
         if number + columns > len(panels):
-            axes.set_xlabel("seconds", fontsize=FONT, color=LINE)
+            axes.set_xlabel(seconds_label, fontsize=FONT, color=LINE, parse_math=False)
         _draw(axes, title, marks, looks)
         drawn.append((axes, marks))
     figure.supylabel(cut_label, fontsize=FONT, color=LINE, parse_math=False)
