@@ -1,225 +1,142 @@
-"""Named meshes, made here from a number of cells to aim at; seeded, and knowing nothing of any partitioner.
+"""The cases of the benchmarks: named meshes, made from a number of cells to aim at, and the mesh files of a folder.
 
-`CASES[name](n)` returns a mesh of about n cells. Boundary cells of a mixed mesh come on top.
+Each case is of one class of `mesh_class`. The meshes are seeded, the same for the same number every time, and know of
+no partitioner. Boundary cells of a mixed mesh come on top of the number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import permutations
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-from facets import boundary
+from assembly import brick_hexes, flange_tets
+from mesh_class import CLASSES, class_of
+from mixed import hex_core, mixed, planar_hybrid
+from raw_mesh import RawMesh, loaded, shuffled, stored
+from structured import (
+    bellows_triangles,
+    block_hexes,
+    boundary_layer_quads,
+    box_tets,
+    channel_triangles,
+    fan_triangles,
+    flat_triangles,
+    flat_triangles_in_space,
+    hexes,
+    long_tets,
+    oblique_triangles,
+    panel_hexes,
+    stretched_tets,
+)
+from unstructured import boundary_layer_wedges, gmsh_tets, graded_tets, graded_triangles, holed_triangles, shell_tets
 
-Points = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
+import meshpart
 
-
-class RawMesh(NamedTuple):
-    """What every library's own mesh can be made of."""
-
-    points: Points  # (n_points, 2|3)
-    cells: list[tuple[str, Ids]]  # blocks in meshio's layout
-
-
-# -- structured ---------------------------------------------------------------------------------------------
-
-
-def box_tets(n: int) -> RawMesh:
-    """Return Kuhn tets of the unit cube: good for timing, too kind for quality, as a Hilbert curve finds planes."""
-    return _kuhn_box(n, (1, 1, 1))
-
-
-def long_tets(n: int) -> RawMesh:
-    """Return Kuhn tets of a box of 30:1:1, as wide as they are long."""
-    return _kuhn_box(n, (30, 1, 1))
-
-
-def stretched_tets(n: int) -> RawMesh:
-    """Return the cube's tets drawn out 30:1:1, each of them thirty times as long as it is wide."""
-    points, cells = box_tets(n)
-    return RawMesh(points * [30, 1, 1], cells)
-
-
-def hexes(n: int) -> RawMesh:
-    """Return hexahedra of a quarter of a thick pipe: radii 1 to 2, length 3."""
-    counts = _counts(n, (1, 2.4, 3))
-    grid, corners = _grid(*counts)
-    radius, angle, along = (grid / counts * [1, np.pi / 2, 3]).T
-    points = np.stack([(1 + radius) * np.cos(angle), (1 + radius) * np.sin(angle), along], axis=1)
-    return RawMesh(points, [("hexahedron", corners[:, HEXAHEDRON])])
+__all__ = [
+    "CASES",
+    "CLASSES",
+    "Case",
+    "RawMesh",
+    "chosen",
+    "fan_triangles",
+    "loaded",
+    "read_folder",
+    "shuffled",
+    "stored",
+]
 
 
-def mixed(n: int) -> RawMesh:
-    """Return a box of 2:1:1, half hexahedra and half wedges, with all its boundary facets as cells."""
-    counts = _counts(round(n * 2 / 3), (2, 1, 1))
-    grid, corners = _grid(*counts)
-    left = corners[:, 0] % (counts[0] + 1) < counts[0] // 2
-    halves = corners[~left][:, [[0, 1, 3, 4, 5, 7], [0, 3, 2, 4, 7, 6]]]
-    solids = [("hexahedron", corners[left][:, HEXAHEDRON]), ("wedge", halves.reshape(-1, 6))]
-    return RawMesh(grid / counts * [2, 1, 1], solids + boundary(solids))
+class Case(NamedTuple):
+    """A mesh of any number of cells."""
+
+    make: Callable[[int], RawMesh]
+    kind: str  # one of CLASSES
+    graph_of: str | None = None  # a case that has the same dual graph and only lies otherwise in space
 
 
-def flat_triangles(n: int) -> RawMesh:
-    """Return triangles of the unit square with 2-D points: squares cut along a diagonal, inner points shaken."""
-    return _shaken_triangles(n, (1, 1))
-
-
-def channel_triangles(n: int) -> RawMesh:
-    """Return the like of a channel of 5:1."""
-    return _shaken_triangles(n, (5, 1))
-
-
-def flat_triangles_in_space(n: int) -> RawMesh:
-    """Return the triangles of the square with 3-D points, z = 0."""
-    points, cells = flat_triangles(n)
-    return RawMesh(np.pad(points, ((0, 0), (0, 1))), cells)
-
-
-def oblique_triangles(n: int) -> RawMesh:
-    """Return the triangles of the square, turned so that their plane lies obliquely in space."""
-    points, cells = flat_triangles_in_space(n)
-    turn, _ = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))
-    return RawMesh(points @ turn, cells)
-
-
-# -- unstructured -------------------------------------------------------------------------------------------
-
-
-def graded_tets(n: int) -> RawMesh:
-    """Return Delaunay tets of random points in the unit cube, ever denser towards a point inside it."""
-    return _delaunay("tetra", _graded_points(n / 6.7, (0.3, 0.4, 0.2)))
-
-
-def graded_triangles(n: int) -> RawMesh:
-    """Return Delaunay triangles of random points in the unit square, ever denser towards a point inside it."""
-    return _delaunay("triangle", _graded_points(n / 2, (0.3, 0.4)))
-
-
-CASES: dict[str, Callable[[int], RawMesh]] = {
-    case.__name__: case
-    for case in (
-        box_tets,
-        long_tets,
-        stretched_tets,
-        graded_tets,
-        hexes,
-        mixed,
-        flat_triangles,
-        channel_triangles,
-        flat_triangles_in_space,
-        oblique_triangles,
-        graded_triangles,
-    )
+MADE = (
+    Case(box_tets, "isotropic"),
+    Case(long_tets, "isotropic"),
+    Case(hexes, "isotropic"),
+    Case(block_hexes, "isotropic"),
+    Case(flat_triangles, "isotropic"),
+    Case(channel_triangles, "isotropic"),
+    Case(flat_triangles_in_space, "isotropic", graph_of="flat_triangles"),
+    Case(oblique_triangles, "isotropic", graph_of="flat_triangles"),
+    Case(graded_tets, "graded"),
+    Case(graded_triangles, "graded"),
+    Case(holed_triangles, "graded"),
+    Case(stretched_tets, "anisotropic", graph_of="box_tets"),
+    Case(boundary_layer_quads, "anisotropic"),
+    Case(boundary_layer_wedges, "anisotropic"),
+    Case(bellows_triangles, "thin"),
+    Case(panel_hexes, "thin"),
+    Case(shell_tets, "thin"),
+    Case(flange_tets, "assembly"),
+    Case(brick_hexes, "assembly"),
+    Case(mixed, "mixed"),
+    Case(hex_core, "mixed"),
+    Case(planar_hybrid, "mixed"),
+)
+WITH_GMSH = (Case(gmsh_tets, "graded"),)
+CASES: dict[str, Case] = {
+    case.make.__name__: case for case in (*MADE, *(WITH_GMSH if find_spec("gmsh") is not None else ()))
 }
 
 
-def fan_triangles(n: int) -> RawMesh:
-    """Return n triangles around one point: every two of them share it. Not among `CASES`."""
-    angle = np.arange(n) * (2 * np.pi / n)
-    rim = np.arange(n)
-    points = np.append([[0.0, 0.0]], np.stack([np.cos(angle), np.sin(angle)], axis=1), axis=0)
-    return RawMesh(points, [("triangle", np.stack([np.zeros(n, np.int64), 1 + rim, 1 + (rim + 1) % n], axis=1))])
+def chosen(names: Sequence[str]) -> dict[str, Case]:
+    """Return the cases of these names, which may be names of classes; all where none is given.
+
+    Raises
+    ------
+    ValueError
+        If a name is neither that of a case nor that of a class.
+    """
+    if unknown := [name for name in names if name not in CASES and name not in CLASSES]:
+        raise ValueError(
+            f"no case and no class is called {', '.join(unknown)}; "
+            f"the classes are {', '.join(CLASSES)}, the cases {', '.join(CASES)}"
+        )
+    return {name: case for name, case in CASES.items() if not names or name in names or case.kind in names}
 
 
-def shuffled(mesh: RawMesh, seed: int) -> RawMesh:
-    """Return the same mesh with its points, and the cells of each block, numbered at random."""
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(mesh.points))
-    renamed = np.empty(len(order), np.int64)
-    renamed[order] = np.arange(len(order))
-    cells = [(kind, renamed[rows][rng.permutation(len(rows))]) for kind, rows in mesh.cells]
-    return RawMesh(mesh.points[order], cells)
+def read_folder(folder: Path) -> Iterator[tuple[str, str, meshpart.Mesh]]:
+    """Yield the name, the class and the mesh of each mesh file in a folder, one after another, by name.
+
+    Files with a suffix that no reader knows are passed over. One that cannot be read, or has no cells, is named on
+    stderr and passed over too. The name is the file's without its suffix, where no other file has the same.
+
+    Raises
+    ------
+    NotADirectoryError
+        If it is no folder.
+    """
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is no folder")
+    files = [file for file in sorted(folder.iterdir()) if _is_mesh_file(file)]
+    stems = [file.stem for file in files]
+    for file in files:
+        try:
+            mesh = meshpart.read(file)
+            if not mesh.n_cells:
+                raise meshpart.FormatError(f"{file} has no cells")
+        except meshpart.MeshpartError as error:
+            print(f"left out: {error}", file=sys.stderr)
+            continue
+        yield file.name if stems.count(file.stem) > 1 else file.stem, class_of(mesh), mesh
 
 
-def stored(mesh: RawMesh, folder: Path, how: str = "in order") -> Path:
-    """Write a mesh of one type of cell where the measuring processes find it; the name says what it is."""
-    ((kind, rows),) = mesh.cells
-    path = folder / f"{len(rows) / 1e6:.3g} M {'tets' if kind == 'tetra' else f'{kind}s'} {how}.npz"
-    arrays: Any = {"points": mesh.points, kind: rows}
-    np.savez(path, **arrays)
-    return path
+def _is_mesh_file(file: Path) -> bool:
+    """Whether it is a file with a suffix that one of the readers knows."""
+    import meshio
 
+    suffixes = set(meshio.extension_to_filetypes)
+    if find_spec("meshioplusplus") is not None:
+        import meshioplusplus
 
-def loaded(file: Path) -> tuple[Points, list[tuple[str, Ids]]]:
-    """Return the points and the blocks of a file."""
-    with np.load(file) as arrays:
-        return arrays["points"], [(kind, arrays[kind]) for kind in arrays if kind != "points"]
-
-
-# -- how they are made --------------------------------------------------------------------------------------
-
-HEXAHEDRON = [0, 1, 3, 2, 4, 5, 7, 6]  # meshio's order of a hexahedron's corners, as columns of `_grid`
-
-
-def _counts(n: float, lengths: tuple[float, ...]) -> tuple[int, ...]:
-    """Return how many of about n equal cubes lie along each side of a box."""
-    size = (np.prod(lengths) / n) ** (1 / len(lengths))
-    return tuple(max(1, round(length / size)) for length in lengths)
-
-
-def _grid(*counts: int) -> tuple[Points, Ids]:
-    """Return the points of a grid of unit cubes, x fastest, and each cube's corners, number x + 2y + 4z at column."""
-    dim = len(counts)
-    points = np.stack(np.meshgrid(*(np.arange(c + 1.0) for c in counts), indexing="ij"), -1)
-    step = np.cumprod([1, *(c + 1 for c in counts[:-1])])
-    lowest = sum(s * ids for s, ids in zip(step, np.meshgrid(*map(np.arange, counts), indexing="ij"), strict=True))
-    bits = (np.arange(2**dim)[:, None] >> np.arange(dim)) & 1
-    x_fastest = (*range(dim)[::-1], dim)
-    return points.transpose(x_fastest).reshape(-1, dim), np.ravel(lowest, "F")[:, None] + bits @ step
-
-
-def _kuhn(corners: Ids) -> Ids:
-    """Return each cube cut into dim! simplices, which walk from its lowest corner to its highest along the axes."""
-    dim = corners.shape[1].bit_length() - 1
-    walks = [np.cumsum([0, *(1 << axis for axis in order)]) for order in permutations(range(dim))]
-    return corners[:, walks].reshape(-1, dim + 1)
-
-
-def _kuhn_box(n: int, lengths: tuple[float, float, float]) -> RawMesh:
-    counts = _counts(n / 6, lengths)
-    grid, corners = _grid(*counts)
-    return RawMesh(grid / counts * lengths, [("tetra", _kuhn(corners))])
-
-
-def _shaken_triangles(n: int, lengths: tuple[float, float]) -> RawMesh:
-    counts = _counts(n / 2, lengths)
-    grid, corners = _grid(*counts)
-    inner = np.all((grid > 0) & (grid < counts), axis=1)
-    shake = np.random.default_rng(1).uniform(-0.25, 0.25, grid.shape)
-    return RawMesh((grid + shake * inner[:, None]) / counts * lengths, [("triangle", _kuhn(corners))])
-
-
-def _graded_points(n: float, centre: tuple[float, ...]) -> Points:
-    """Return random points of the unit cube, pulled to `centre` by factors of 1 to 50, each order alike often."""
-    rng = np.random.default_rng(3)
-    pull = 0.02 ** rng.random((round(n), 1))
-    return centre + pull * (rng.random((round(n), len(centre))) - centre)
-
-
-def _delaunay(kind: str, points: Points) -> RawMesh:
-    """Return the Delaunay simplices of points, without the slivers at the hull."""
-    from scipy.spatial import Delaunay
-
-    net = Delaunay(points)
-    simplices = net.simplices.astype(np.int64)
-    simplices = simplices[_without_slivers(points[simplices], net.neighbors.astype(np.int64))]
-    used, cells = np.unique(simplices, return_inverse=True)
-    return RawMesh(points[used], [(kind, cells.reshape(simplices.shape))])
-
-
-def _without_slivers(corners: Points, neighbours: Ids) -> npt.NDArray[np.bool_]:
-    """Return which simplices stay when slivers that lie bare are taken away, one after another."""
-    edges = corners[:, 1:] - corners[:, :1]
-    spread = np.linalg.norm(corners.max(axis=1) - corners.min(axis=1), axis=1)
-    sliver = np.abs(np.linalg.det(edges)) < 0.02 * spread ** corners.shape[2]
-    kept = np.ones(len(corners), bool)
-    while True:
-        bare = ((neighbours < 0) | ~kept[neighbours]).any(axis=1)
-        gone = kept & sliver & bare
-        if not gone.any():
-            return kept
-        kept &= ~gone
+        suffixes |= set(meshioplusplus.extension_to_filetypes)
+    endings = ("".join(file.suffixes[start:]).lower() for start in range(len(file.suffixes)))
+    return file.is_file() and any(ending in suffixes for ending in endings)

@@ -13,9 +13,10 @@ FACETS = {  # by type: the corners of each facet, in the order of meshio's cells
     "quad": [[0, 1], [1, 2], [2, 3], [3, 0]],
     "tetra": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]],
     "hexahedron": [[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]],
+    "pyramid": [[0, 3, 2, 1], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]],
     "wedge": [[0, 2, 1], [3, 4, 5], [0, 1, 4, 3], [1, 2, 5, 4], [2, 0, 3, 5]],
 }
-SOLIDS = ("tetra", "hexahedron", "wedge")
+SOLIDS = ("tetra", "hexahedron", "pyramid", "wedge")
 
 
 def boundary(cells: Blocks) -> Blocks:
