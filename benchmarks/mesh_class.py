@@ -67,9 +67,11 @@ def measures(mesh: meshpart.Mesh) -> Measures:
     shapes = Counter[int | None]()
     for number in top:
         shapes[cell_type(mesh.blocks[number].type).n_corners] += len(mesh.blocks[number])
-    axes = _principal_axes(mesh, cells[np.linspace(0, len(cells) - 1, min(len(cells), SAMPLE)).astype(int)])
+    axes = _principal_axes(mesh, cells[_spread(len(cells))])
     sizes = np.percentile(np.linalg.norm(axes, axis=1), [5, 95])
-    extents = _extents(mesh.coordinates[np.unique(mesh.flat.cell_points)])
+    used = np.zeros(mesh.n_points, bool)
+    used[mesh.flat.cell_points] = True
+    extents = _extents(mesh.coordinates[used])
     return Measures(
         len(extents) < 3 or extents[2] < 1e-6 * extents[0],
         _largest_body(mesh, cells),
@@ -114,36 +116,57 @@ def _extents(points: Floats) -> Floats:
 
 def _thickness(mesh: meshpart.Mesh, top: list[int], extents: Floats) -> tuple[float, float]:
     """Return the thickness of a solid by the size of a boundary facet, and its second extent by its thickness."""
-    nothing = np.inf, 0.0
-    keys, areas, volume = [], [], 0.0
-    key_of = np.random.default_rng(0).integers(0, 2**64, mesh.n_points, np.uint64)  # of a facet: the sum, modulo 2**64
+    key_of = np.random.default_rng(0).integers(0, 2**64, mesh.n_points, np.uint64)
+    keys, rings, volume = [], [], 0.0
     for number in top:
-        facets = cell_type(mesh.blocks[number].type).facets
+        facets, nodes = cell_type(mesh.blocks[number].type).facets, mesh.blocks[number].nodes
         if facets is None:
-            return nothing
-        nodes = mesh.blocks[number].nodes
-        middle = mesh.coordinates[nodes].mean(axis=1)
-        volumes = np.zeros(len(nodes))
-        for facet in facets:
-            ring = nodes[:, list(facet)]
-            centre, area = _area_of_rings(mesh.coordinates[ring])
-            volumes += ((centre - middle) * area).sum(axis=1) / 3
-            keys.append(key_of[ring].sum(axis=1))
-            areas.append(np.linalg.norm(area, axis=1))
-        volume += float(np.abs(volumes).sum())
-    _, first, times = np.unique(np.concatenate(keys), return_index=True, return_counts=True)
-    bare = np.concatenate(areas)[first[times == 1]]
-    if not bare.sum():
-        return nothing
-    thickness = 2 * volume / bare.sum()
-    return float(thickness / bare.mean() ** 0.5), float(extents[1] / thickness)
+            return np.inf, 0.0
+        rings += [(nodes, list(facet)) for facet in facets]
+        keys += [sum(key_of[nodes[:, corner]] for corner in facet) for facet in facets]  # modulo 2**64: of a set
+        volume += _volume(mesh.coordinates, nodes, facets)
+    alone = np.split(_alone(np.concatenate(keys)), np.cumsum([len(key) for key in keys])[:-1])
+    areas = np.concatenate(
+        [
+            np.linalg.norm(_areas(mesh.coordinates[nodes[bare][:, ring]]), axis=1)
+            for (nodes, ring), bare in zip(rings, alone, strict=True)
+        ]
+    )
+    if not areas.sum():
+        return np.inf, 0.0
+    thickness = 2 * volume / areas.sum()
+    return float(thickness / areas.mean() ** 0.5), float(extents[1] / thickness)
 
 
-def _area_of_rings(corners: Floats) -> tuple[Floats, Floats]:
-    """Return the middles of facets, and their areas as normals."""
-    centre = corners.mean(axis=1)
-    spokes = corners - centre[:, None]
-    return centre, np.cross(spokes, np.roll(spokes, -1, axis=1)).sum(axis=1) / 2
+def _alone(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Return which keys occur once."""
+    order = np.argsort(keys)
+    differs = np.concatenate([[True], np.diff(keys[order]) != 0, [True]])
+    alone = np.empty(len(keys), bool)
+    alone[order] = differs[:-1] & differs[1:]
+    return alone
+
+
+def _volume(points: Floats, nodes: Ids, facets: tuple[tuple[int, ...], ...]) -> float:
+    """Return the volume of solids, whichever way around they are; of many, that of a sample times their number."""
+    sample = nodes[_spread(len(nodes))]
+    middle = points[sample].mean(axis=1)
+    volumes = np.zeros(len(sample))
+    for facet in facets:
+        corners = points[sample[:, list(facet)]]
+        volumes += ((corners.mean(axis=1) - middle) * _areas(corners)).sum(axis=1) / 3
+    return float(np.abs(volumes).mean() * len(nodes))
+
+
+def _areas(corners: Floats) -> Floats:
+    """Return the areas of facets as normals, of their corners around them."""
+    spokes = corners - corners.mean(axis=1, keepdims=True)
+    return np.cross(spokes, np.roll(spokes, -1, axis=1)).sum(axis=1) / 2
+
+
+def _spread(count: int) -> Ids:
+    """Return at most `SAMPLE` of so many positions, evenly spread."""
+    return np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.int64)
 
 
 def _entries(mesh: meshpart.Mesh, cells: Ids) -> tuple[Ids, Ids]:
