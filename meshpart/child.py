@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -92,6 +91,8 @@ def end_with(parent: int) -> None:
     parent : int
         The process that started this one.
     """
+    import resource
+
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -218,8 +218,6 @@ def serve() -> None:
         try:
             case, task = pickle.load(sys.stdin.buffer), pickle.load(sys.stdin.buffer)
             found = measured(case, task)
-        except MeshpartError as error:
-            found = str(error)
         except BaseException as error:  # SystemExit, too, ends this task only
             found = _told(error)
         pickle.dump(found, answer, protocol=5)
@@ -227,8 +225,9 @@ def serve() -> None:
 
 
 def _told(error: BaseException) -> str:
-    """Return what an error says, cut where it is long; some fail to say anything."""
+    """Return what an error says in one line, cut where it is long; some fail to say anything."""
     try:
-        return in_one_line(error)[: child.MOST_SAID]
+        said = " ".join(str(error).split()) if isinstance(error, MeshpartError) else in_one_line(error)
     except Exception:
         return type(error).__name__
+    return said[: child.MOST_SAID]
