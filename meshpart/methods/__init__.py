@@ -24,6 +24,9 @@ METHODS = {
         Method("sfc", sfc, (), holds_guarantee=True),
         Method("kahip", kahip, tuple(MODES), leaves_fragments=True),
         _peer("metis", "pymetis"),
+        _peer("scotch", "pyscotch", "eco", "strong"),
+        _peer("kaminpar", "kaminpar", "fast", "eco", "strong"),
+        _peer("mtkahypar", "mtkahypar", "eco", "strong"),
     )
 }
 AUTO = "kahip"  # what `auto` stands for

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -36,10 +38,13 @@ class Peer:
     Parameters
     ----------
     name : str
-        Of the file beside this one that knows the partitioner; see `peer_process.py` for what that file has to hold.
+        Of the partitioner.
+    file : Path, optional
+        What knows the partitioner; see `peer_process.py` for what it has to hold. `name`.py beside this file otherwise.
     """
 
     name: str
+    file: Path | None = None
 
     def __call__(self, problem: Problem) -> Labels:
         """Return labels, int32 (n_units,): a part may be empty, too heavy, or in pieces.
@@ -47,7 +52,7 @@ class Peer:
         Raises
         ------
         MethodError
-            If its process cannot be started, crashes or is killed.
+            If its process cannot be started, fails, crashes or is killed.
         MeshpartError
             If the graph is too large for 32-bit numbers.
         """
@@ -55,29 +60,27 @@ class Peer:
 
     def outcome(self, problem: Problem) -> Outcome:
         """Return the labels, and the seconds that the partitioner's own call took."""
-        answer = self._answer(_packed(Job.of(problem)))
-        with np.load(io.BytesIO(answer)) as found:
-            if "error" in found:
-                raise MethodError(f"{self.name}: {found['error']}")
-            return Outcome(frozen(found["labels"]), float(found["seconds"]))
-
-    def _answer(self, job: bytes) -> bytes:
-        """Return what its process answers."""
-        command = child.command(RUN, str(HERE / "peer_process.py"), str(HERE / f"{self.name}.py"))
         try:
-            done = subprocess.run(command, input=job, capture_output=True, check=False)
+            with tempfile.TemporaryFile() as job:  # not a pipe, into which 20 MB would go in 5000 pieces
+                _write(Job.of(problem), job)
+                job.seek(0)
+                done = subprocess.run(self._command(), stdin=job, capture_output=True, check=False)
         except OSError as error:
             raise MethodError(f"the process of {self.name} cannot be started: {error}") from error
-        if done.returncode < 0:
-            raise MethodError(f"{self.name} crashed ({signal.Signals(-done.returncode).name})")
-        if done.returncode > 0:
-            said = " ".join(done.stderr.decode(errors="replace").split())
-            raise MethodError(f"{self.name} failed: {said[-500:]}")
-        return done.stdout
+        if done.returncode != 0 or not done.stdout:
+            raise MethodError(f"{self.name} {_end(done.returncode)}{_last_words(done.stderr)}")
+        with np.load(io.BytesIO(done.stdout)) as found:
+            if "error" in found:
+                raise MethodError(f"{self.name} failed: {found['error']}")
+            return Outcome(frozen(found["labels"]), float(found["seconds"]))
+
+    def _command(self) -> list[str]:
+        file = self.file or HERE / f"{self.name}.py"
+        return child.command(RUN, str(HERE / "peer_process.py"), str(file), str(os.getpid()))
 
 
-def _packed(job: Job) -> bytes:
-    """Return a job as the bytes of an .npz file."""
+def _write(job: Job, file: BinaryIO) -> None:
+    """Write a job as an .npz file."""
     if len(job.graph.targets) > LARGEST_INT32:
         raise MeshpartError(
             f"a graph of {len(job.graph.targets)} entries, two an edge, is too large: the limit is {LARGEST_INT32}; "
@@ -87,6 +90,18 @@ def _packed(job: Job) -> bytes:
         name: array.astype(np.int32) for name, array in zip(job.graph._fields, job.graph, strict=True)
     }
     given |= {name: np.array(value) for name, value in job._asdict().items() if name != "graph"}
-    file = io.BytesIO()
     np.savez(file, **given)
-    return file.getvalue()
+
+
+def _end(code: int) -> str:
+    """Say how a process ended that left no answer."""
+    if code >= 0:
+        return f"ended its process with exit code {code}"
+    known = {number.value: number.name for number in signal.Signals}
+    return f"crashed ({known.get(-code, f'signal {-code}')})"
+
+
+def _last_words(printed: bytes) -> str:
+    """Return what a process printed last, in one line."""
+    said = " ".join(printed.decode(errors="replace").split())
+    return f": {said[-500:]}" if said else ""

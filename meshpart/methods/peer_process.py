@@ -1,8 +1,8 @@
 """What the process of a peer runs: read a job, let the peer work on it, write what it found. Knows nothing else.
 
 It is given the file that knows the peer. In there is `prepared(job)`, which hands the graph over to the peer and
-returns the call that finds labels. A job has NumPy arrays of int32: `offsets`, `targets`, `vertex_weights` and
-`edge_weights` (both empty where there are none), and `nparts`, `imbalance`, `seed`, `mode`.
+returns the call that finds labels; its time alone is told. A job has NumPy arrays of int32: `offsets`, `targets`,
+`vertex_weights` and `edge_weights` (both empty where there are none), and `nparts`, `imbalance`, `seed`, `mode`.
 """
 
 from __future__ import annotations
@@ -26,25 +26,27 @@ PR_SET_PDEATHSIG = 1
 
 def main() -> None:
     """Read the job from standard input and write the answer to standard output, which the peer cannot reach."""
-    _end_with_the_parent()
+    _end_with_the_parent(int(sys.argv[4]))
     answer = os.dup(1)
     os.dup2(2, 1)
     prepared = runpy.run_path(sys.argv[3])["prepared"]
     with os.fdopen(answer, "wb") as file:
-        file.write(_packed(_found(prepared, _job(sys.stdin.buffer.read()))))
+        file.write(_packed(_found(prepared, _job())))
         file.flush()
         os._exit(0)  # without taking apart what a peer may fail to take apart
 
 
-def _end_with_the_parent() -> None:
+def _end_with_the_parent(parent: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # which ended before
+        os._exit(1)
 
 
-def _job(given: bytes) -> SimpleNamespace:
-    with np.load(io.BytesIO(given)) as arrays:
+def _job() -> SimpleNamespace:
+    with np.load(sys.stdin.buffer) as arrays:
         return SimpleNamespace(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
 
 
