@@ -1,20 +1,24 @@
-"""Measurements, each in a Python process of its own, and what a table says of them: first and later calls, ratios."""
+"""Measurements, each in a Python process of its own and within a time limit, and ratios of what they give."""
 
 from __future__ import annotations
 
 import gc
+import math
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import connection, get_context
 from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 import memory
-from report import spread
 
 Result = TypeVar("Result")
+CONTEXT = get_context("forkserver")
+CONTEXT.set_forkserver_preload(["meshio", "meshpart", "scipy.sparse.csgraph"])  # imported once, not by each process
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,69 @@ class Taken:
         return self.seconds[1:]
 
 
-def in_fresh_process(function: Callable[..., Result], *given: Any) -> Result:
-    """Call a function of a module in a Python process that has done nothing else."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(function, *given).result()
+# -- a process ----------------------------------------------------------------------------------------------
+
+
+class Failed(Exception):
+    """A process that gave no result; the message says why."""
+
+
+def in_fresh_process(function: Callable[..., Result], *given: Any, limit: float | None = None) -> Result:
+    """Call a function of a module in a Python process that has done nothing but imports.
+
+    What it prints goes to stderr. Raise `Failed` if it raises, crashes, or takes more than `limit` seconds.
+    """
+    receiver, sender = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=_answer, args=(sender, function, given))
+    process.start()
+    sender.close()
+    try:
+        if not connection.wait([receiver, process.sentinel], limit):
+            raise Failed(f"took more than {limit:g} s")
+        answer = _received(receiver)
+        if answer is None:
+            process.join()
+            raise Failed(_ending(process.exitcode))
+    finally:
+        if process.is_alive():  # it has answered, or never will
+            process.kill()
+        with suppress(ProcessLookupError):  # and what it started
+            os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+        receiver.close()
+    fine, result = answer
+    if not fine:
+        raise Failed(result)
+    return result  # type: ignore[no-any-return]
+
+
+def _received(receiver: Any) -> Any:
+    """Return what a process sent, None if it ended before it could."""
+    try:
+        return receiver.recv() if receiver.poll() else None
+    except EOFError:
+        return None
+
+
+def _answer(sender: Any, function: Callable[..., Any], given: tuple[Any, ...]) -> None:
+    """Send what a call returns, or what it raises."""
+    os.setpgid(0, 0)
+    os.dup2(2, 1)
+    try:
+        answer = True, function(*given)
+    except Exception as error:
+        answer = False, " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    sender.send(answer)
+
+
+def _ending(code: int | None) -> str:
+    """Say how a process ended."""
+    if code is not None and code < 0:
+        return f"crashed: {signal.Signals(-code).name}"
+    return f"ended with the exit code {code}"
+
+
+# -- calls --------------------------------------------------------------------------------------------------
 
 
 def measured(
@@ -58,24 +121,35 @@ def measured(
 def _measured(
     prepare: Callable[..., Callable[[], Any]], given: tuple[Any, ...], later: int, find: Callable[[Any], Any] | None
 ) -> Taken:
-    """Prepare, then call, and look at the clock and the memory around each call."""
-    call = prepare(*given)
+    return called(prepare(*given), find, later)
+
+
+def called(
+    call: Callable[[], Any], find: Callable[[Any], Any] | None = None, later: int = 0, within: float = math.inf
+) -> Taken:
+    """Make a call once, and up to `later` times more, until `within` seconds are spent.
+
+    Look at the clock and the memory around each of them. `find` says what is kept of the last result.
+    """
     gc.collect()
     memory.reset_peak()
     loaded = memory.resident()
     seconds, cpu, peaks = [], [], []
     found = None
-    for number in range(1 + later):
+    while True:
         start, start_cpu = time.perf_counter(), time.process_time()
         result = call()
         seconds.append(time.perf_counter() - start)
         cpu.append(time.process_time() - start_cpu)
         peaks.append(memory.peak())
-        if find and number == later:
+        last = len(seconds) > later or sum(seconds) > within
+        if find and last:
             found = find(result)
         del result
-        gc.collect()
-    return Taken(seconds, cpu, peaks[0] - loaded, peaks[-1] - loaded, peaks[-1], found)
+        if seconds[-1] > 0.01:  # or collecting would take longer than the call
+            gc.collect()
+        if last:
+            return Taken(seconds, cpu, peaks[0] - loaded, peaks[-1] - loaded, peaks[-1], found)
 
 
 def taking_turns(rounds: int, *calls: Callable[[], Result]) -> Iterator[tuple[Result, ...]]:
@@ -110,31 +184,6 @@ def in_turns(
             taken[name].wall.append(time.perf_counter() - start)
             del result
     return taken
-
-
-# -- ours beside theirs -------------------------------------------------------------------------------------
-
-BESIDE = ("call", "ours s", "theirs s", "ours / theirs", "CPU ours / theirs", "ours MiB", "theirs MiB")
-FIRST, LATER = "first in its process", "later, in freed memory"
-NOTE = (
-    "MiB: peak of resident memory above the loaded mesh. Later calls of a process reuse what its first call freed, "
-    "which spares meshioplusplus most of its page faults. meshpart uses all cores, its default."
-)
-
-
-def beside(ours: Sequence[Taken], theirs: Sequence[Taken]) -> Iterator[tuple[str, ...]]:
-    """Yield a row for the first calls in a process and one for the later ones, with the columns of `BESIDE`."""
-    for call, which in ((FIRST, slice(0, 1)), (LATER, slice(1, None))):
-        columns = []
-        for results in (ours, theirs):
-            columns.append([seconds for result in results for seconds in result.seconds[which]])
-            columns.append([seconds for result in results for seconds in result.cpu[which]])
-        extra = [
-            f"{median(result.extra_first if call == FIRST else result.extra for result in results):.0f}"
-            for results in (ours, theirs)
-        ]
-        wall, cpu, their_wall, their_cpu = columns
-        yield call, spread(wall), spread(their_wall), ratio(wall, their_wall), ratio(cpu, their_cpu), *extra
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float], digits: int = 2) -> str:

@@ -1,148 +1,352 @@
-"""Seconds and memory of the Hilbert cut, beside meshioplusplus in the same run. See README.md.
+"""Seconds and memory of every kernel, beside its rivals in the same run, and how they grow. See README.md.
 
-python benchmarks/speed.py [--quick] [--cells 1000000] [--rounds 5] [--only labels partition scaling] [--large]
-                           [--json FILE]
+python benchmarks/speed.py [--quick] [--cells 1000000] [--rounds 3] [--limit 120] [--only KERNEL ...]
+                           [--tables rivals cells parts layers threads shapes] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
+from shutil import rmtree
+from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-from cases import box_tets, shuffled, stored
-from measure import BESIDE, NOTE, Taken, beside, measured, taking_turns
-from report import heading, machine, require_peer, spread, table
+import growth
+from inputs import Case, make
+from kernels import CELLS, KERNELS, LAYERS, PARTS, SHAPES, THREADS, Kernel, Way
+from measure import Failed, Taken, called, in_fresh_process
+from report import duration, durations, heading, machine, table
 
-OURS, THEIRS = "meshpart", "meshioplusplus"
-SECTIONS = ("labels", "partition", "scaling")
-
-
-@dataclass(frozen=True)
-class Task:
-    """Calls of one function on one mesh, one after another in a process of their own."""
-
-    library: str
-    job: str  # "labels" or "partition"
-    mesh: Path
-    parts: int
-    later: int  # calls after the first
-    threads: int | None = None  # ours only; None is its default, all cores
+RIVALS = "rivals"
+TABLES = (RIVALS, CELLS, PARTS, LAYERS, THREADS, SHAPES)
+SHUFFLED, ORDERED = "tets shuffled", "tets"
 
 
 def main() -> None:
     """Run what the command line asks for, and print tables."""
     asked = arguments()
-    require_peer()
-    about = machine()
+    about = machine("pymetis", "safetensors", "scipy")
     print(heading(about, sys.argv), flush=True)
-    taken: list[tuple[Task, Taken]] = []
     with TemporaryDirectory() as name:
-        for title, rows in sections(asked, Path(name), taken):
-            print(f"\n{title}\n\n{rows}", flush=True)
+        run = Run(Path(name), asked.limit, asked.rounds)
+        chosen = [KERNELS[kernel] for kernel in asked.only]
+        if RIVALS in asked.tables:
+            print(f"\n{beside_rivals(run, chosen, settings(run.folder, asked))}", flush=True)
+        for series in all_series(run.folder, asked):
+            if series.axis in asked.tables:
+                print(f"\n{grown(run, chosen, series)}", flush=True)
+    print(f"\n{run.said()}")
     if asked.json:
-        record = [{"task": asdict(task), "taken": asdict(result)} for task, result in taken]
-        asked.json.write_text(json.dumps({"machine": about, "runs": record}, indent=1, default=str))
+        asked.json.write_text(json.dumps({"machine": about, "command": sys.argv, "runs": run.records}, indent=1))
+    if run.faults:
+        raise SystemExit(1)
 
 
 def arguments() -> argparse.Namespace:
     """Return the checked command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a tenth of the cells, fewer parts, 3 rounds")
-    parser.add_argument("--cells", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=5, help="processes of each library, taking turns")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
-    parser.add_argument("--large", action="store_true", help="10 million cells, ours only")
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the cells, fewer rounds and sizes")
+    parser.add_argument("--cells", type=int, help="of the mesh beside rivals; growth is from a tenth to three times it")
+    parser.add_argument("--rounds", type=int, help="processes of each rival, taking turns")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a process is ended")
+    parser.add_argument("--only", nargs="+", choices=KERNELS, default=list(KERNELS), metavar="KERNEL")
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--json", type=Path, help="write every single figure there")
     asked = parser.parse_args()
-    if asked.quick:
-        asked.cells, asked.rounds = asked.cells // 10, 3
+    asked.cells = asked.cells or (50_000 if asked.quick else 1_000_000)
+    asked.rounds = asked.rounds or (2 if asked.quick else 3)
     return asked
 
 
-def sections(asked: argparse.Namespace, folder: Path, taken: list[tuple[Task, Taken]]) -> Iterator[tuple[str, str]]:
-    """Yield a title and a table for each section, and add every single measurement to `taken`."""
-
-    def run(task: Task) -> Taken:
-        print(f"  {task.library} {task.job} {task.mesh.stem} {task.parts} parts", file=sys.stderr, flush=True)
-        result = measured(prepared, task, later=task.later)
-        taken.append((task, result))
-        return result
-
-    mesh = box_tets(asked.cells)
-    ordered = stored(mesh, folder)
-    mixed_up = stored(shuffled(mesh, 0), folder, "shuffled")
-    del mesh
-    for job, parts in (("labels", 64), ("partition", 128 if asked.quick else 1024)):
-        if job in asked.only:
-            rows = [row for file in (ordered, mixed_up) for row in compared(job, file, parts, asked.rounds, run)]
-            yield f"**{job}, {parts} parts**. {NOTE}", table(("mesh", *BESIDE), rows)
-    if "scaling" in asked.only:
-        parts_of = (8, 64) if asked.quick else (8, 64, 512, 4096)
-        runs = [(mixed_up, parts, threads) for parts in parts_of for threads in (1, 2)]
-        smaller = stored(shuffled(box_tets(asked.cells // 10), 0), folder, "shuffled")
-        runs += [(smaller, 64, threads) for threads in (1, 2)]
-        yield "**meshpart alone**", table(SCALED, (scaled(*setting, asked.rounds, run) for setting in runs))
-    if asked.large:
-        large = stored(shuffled(box_tets(10_000_000), 0), folder, "shuffled")
-        tasks = [Task(OURS, job, large, 64, later=1) for job in ("labels", "partition")]
-        yield "**meshpart alone, large**", table(LARGE, (large_row(task, run(task)) for task in tasks))
+# -- one measurement ----------------------------------------------------------------------------------------
 
 
-# -- tables -------------------------------------------------------------------------------------------------
+class Run:
+    """The measurements of one run, and what a reader of it must not miss."""
 
-SCALED = ("mesh", "parts", "threads", "labels s", "partition s", "partition, first call s", "partition MiB")
-LARGE = ("job", "parts", "first call s", "second call s", "MiB above the mesh", "peak MiB", "within 8 GB")
+    def __init__(self, folder: Path, limit: float, rounds: int) -> None:
+        self.folder, self.limit, self.rounds = folder, limit, rounds
+        self.records: list[dict[str, Any]] = []
+        self.slower: list[tuple[str, ...]] = []  # rows of the table of rivals
+        self.growing: list[str] = []
+        self.missing: set[str] = set()
+        self.faults: list[str] = []
+        self._made: set[tuple[str, Case]] = set()
+
+    def taken(self, kernel: Kernel, way: Way, case: Case, within: float, compare: bool) -> Taken | Failed:
+        """Return what a process of its own took, or why it gave nothing."""
+        print(f"  {kernel.name}, {way.by}, {case.shape}, {case.cells} cells, {case.nparts} parts", file=sys.stderr)
+        record = {"kernel": kernel.name, "by": way.by, "case": {**asdict(case), "folder": None}}
+        self.records.append(record)
+        try:
+            self._make(kernel, case)
+            taken = in_fresh_process(measure, way, case, kernel.later, within, compare, limit=self.limit)
+        except Failed as failed:
+            record["failed"] = str(failed)
+            if way is kernel.way:
+                self.faults.append(f"{kernel.name}, {case.shape}: {failed}")
+            return failed
+        finally:
+            rmtree(case.scratch, ignore_errors=True)
+        record["taken"] = asdict(taken)
+        return taken
+
+    def _make(self, kernel: Kernel, case: Case) -> None:
+        """Make what the kernel wants, in a process of its own: a call must find the memory as it was."""
+        if (kernel.name, case) not in self._made:
+            in_fresh_process(make, kernel.wants, case)
+            self._made.add((kernel.name, case))
+
+    def said(self) -> str:
+        """Return what a reader must not miss."""
+        slower = (
+            f"**Slower than a rival**\n\n{table(SLOWER, self.slower)}" if self.slower else "Slower than a rival: none"
+        )
+        lines = {
+            "Grows faster than input plus output": self.growing,
+            "Left out, since a module is not installed": sorted(self.missing),
+            "FAILED": self.faults,
+        }
+        return "\n\n".join((slower, *(f"{what}: {'; '.join(told) or 'none'}." for what, told in lines.items())))
 
 
-def compared(job: str, mesh: Path, parts: int, rounds: int, run: Callable[[Task], Taken]) -> Iterator[tuple[str, ...]]:
-    """Yield a row for the first calls in a process and one for the later ones; the libraries take turns."""
-    tasks = (Task(library, job, mesh, parts, later=2) for library in (OURS, THEIRS))
-    results = taking_turns(rounds, *(partial(run, task) for task in tasks))
-    yield from ((mesh.stem, *row) for row in beside(*results))
+def measure(way: Way, case: Case, later: int, within: float, compare: bool) -> Taken:
+    """Prepare a call and make it, in this process; find out what it found, or how large input and output are.
+
+    After `within` seconds of calls no other is begun.
+    """
+    job = way.prepare(case)
+
+    def find(result: Any) -> Any:
+        if compare:
+            return way.find and way.find(case, result)
+        return growth.numbers(job.given, result)
+
+    return called(job.call, find, later, within)
 
 
-def scaled(mesh: Path, parts: int, threads: int, rounds: int, run: Callable[[Task], Taken]) -> tuple[str, ...]:
-    """Return the row of one number of parts and threads."""
-    labels, partition = (run(Task(OURS, job, mesh, parts, rounds, threads)) for job in ("labels", "partition"))
-    times = spread(labels.seconds[1:]), spread(partition.seconds[1:]), f"{partition.seconds[0]:.3f}"
-    return mesh.stem, str(parts), str(threads), *times, f"{partition.extra:.0f}"
+# -- beside rivals ------------------------------------------------------------------------------------------
+
+RATIOS = ("first: ours / theirs", "later: ours / theirs", "CPU: ours / theirs")
+BESIDE = ("kernel", "mesh", "parts", "by", "first call", "later calls", *RATIOS, "MiB", "result")
+SLOWER = ("kernel", "mesh", "parts", "than", *RATIOS)
+NOTE = (
+    "Medians, and the least and the most. Ratios: of medians, pair by pair, bold where meshpart is slower; CPU: of "
+    "later calls. MiB: peak of resident memory above the loaded mesh, first calls. meshpart is given a `meshio.Mesh`, "
+    "takes it over in each call, and uses all cores."
+)
+ENOUGH = 4.0  # seconds of calls in a process that compares
 
 
-def large_row(task: Task, taken: Taken) -> tuple[str, ...]:
-    """Return the row of one job on the large mesh."""
-    fits = "yes" if taken.peak * 2**20 <= 8e9 else "no"
-    seconds = (f"{second:.2f}" for second in taken.seconds)
-    return task.job, str(task.parts), *seconds, f"{taken.extra:.0f}", f"{taken.peak:.0f}", fits
+def settings(folder: Path, asked: argparse.Namespace) -> list[Case]:
+    """Return the meshes of the comparison; kernels that are looked at with more parts are so on the last."""
+    largest = Case(folder, SHUFFLED, asked.cells)
+    if asked.quick:
+        return [largest]
+    return [largest, replace(largest, shape=ORDERED), replace(largest, cells=asked.cells // 10)]
 
 
-# -- what is measured ---------------------------------------------------------------------------------------
+def beside_rivals(run: Run, kernels: Iterable[Kernel], cases: list[Case]) -> str:
+    """Return the table of all kernels; of those that have no rival, one row tells what they take."""
+    rows: list[tuple[str, ...]] = []
+    for kernel in kernels:
+        for case in cases if kernel.rivals else cases[:1]:
+            for parts in kernel.parts if case is cases[-1] else kernel.parts[:1]:
+                rows += compared(run, kernel, kernel.of(replace(case, parts=parts)))
+    return f"**Beside rivals**. {NOTE}\n\n{table(BESIDE, rows)}"
 
 
-def prepared(task: Task) -> Callable[[], Any]:
-    """Return the call to be measured, on the mesh object that the library's users have: meshio's, or its own."""
-    with np.load(task.mesh) as arrays:
-        points, cells = arrays["points"], [(kind, arrays[kind]) for kind in arrays if kind != "points"]
-    if task.library == OURS:
-        import meshio
+def compared(run: Run, kernel: Kernel, case: Case) -> Iterator[tuple[str, ...]]:
+    """Yield a row for meshpart and for each rival that is installed; they take turns, A B A B."""
+    run.missing |= {module for rival in kernel.rivals for module in rival.missing}
+    ways = [kernel.way, *(rival for rival in kernel.rivals if not rival.missing)]
+    taken: dict[str, list[Taken]] = {way.by: [] for way in ways}
+    failures: dict[str, Failed] = {}
+    for _ in range(run.rounds):
+        for way in ways:
+            if way.by in failures:
+                continue
+            result = run.taken(kernel, way, case, ENOUGH, compare=True)
+            if isinstance(result, Failed):
+                failures[way.by] = result
+            else:
+                taken[way.by].append(result)
+    ours = taken[kernel.way.by]
+    for way in ways:
+        what = kernel.name, f"{case.cells / 1e6:.3g} M {case.shape}", str(case.nparts), way.by
+        if way.by in failures:
+            yield *what, *[""] * (len(BESIDE) - len(what) - 1), str(failures[way.by])
+            continue
+        theirs = taken[way.by]
+        ratios, same = ("", "", ""), ""
+        if ours and way is not kernel.way:
+            ratios, same = told_ratios(ours, theirs), agreement(way, ours, theirs)
+        if any("**" in ratio for ratio in ratios):
+            run.slower.append((*what, *ratios))
+        if same == ANOTHER:
+            run.faults.append(f"{', '.join(what)} finds {ANOTHER}")
+        later = [seconds for result in theirs for seconds in result.later]
+        extra = median(result.extra_first for result in theirs)
+        first = durations([result.first for result in theirs])
+        yield *what, first, durations(later) if later else "", *ratios, f"{extra:.0f}", same
 
-        import meshpart
 
-        mesh = meshio.Mesh(points, cells)
-        function = meshpart.partition_labels if task.job == "labels" else meshpart.partition
-        return lambda: function(mesh, task.parts, method="sfc", threads=task.threads)
-    import meshioplusplus
+def told_ratios(ours: list[Taken], theirs: list[Taken]) -> tuple[str, ...]:
+    """Return ours / theirs of first calls, of later ones, and of the processor's seconds of these."""
+    costs: tuple[Callable[[Taken], list[float]], ...] = (
+        lambda taken: taken.seconds[:1],
+        lambda taken: taken.later,
+        lambda taken: taken.cpu[1:],
+    )
+    told = []
+    for cost in costs:
+        pairs = [(cost(a), cost(b)) for a, b in zip(ours, theirs, strict=False)]  # fewer, where one failed
+        ratios = [median(a) / median(b) for a, b in pairs if a and b]
+        told.append(
+            "" if not ratios else f"**{median(ratios):.2f}**" if median(ratios) > 1 else f"{median(ratios):.2f}"
+        )
+    return tuple(told)
 
-    their_mesh = meshioplusplus.Mesh(points, cells)
-    their_function = meshioplusplus.partition_labels if task.job == "labels" else meshioplusplus.partition
-    return lambda: their_function(their_mesh, task.parts, method="sfc")
+
+def in_bold(ratio: float) -> str:
+    """Return a ratio, bold where meshpart is slower."""
+    return f"**{ratio:.2f}**" if ratio > 1 else f"{ratio:.2f}"
+
+
+SAME, ANOTHER, UNLIKE = "the same", "ANOTHER RESULT", "not compared"
+
+
+def agreement(way: Way, ours: list[Taken], theirs: list[Taken]) -> str:
+    """Say whether a rival found the same."""
+    if way.find is None:
+        return UNLIKE
+    return SAME if {result.found for result in theirs} == {ours[0].found} else ANOTHER
+
+
+# -- growth -------------------------------------------------------------------------------------------------
+
+
+class Series(NamedTuple):
+    """Cases that differ in one thing."""
+
+    axis: str
+    title: str
+    heads: list[str]
+    cases: list[Case]
+
+
+LONG = 20.0  # seconds of calls in a process that looks at growth
+GROWTH = (
+    "Seconds of the processor, one thread, later calls; MiB above the loaded mesh. Growth: the most by which the cost "
+    f"of each number of input and output rose from a smaller size; ▲ above {growth.MOST:g}; exponents: of the cost "
+    "over these numbers."
+)
+
+
+def all_series(folder: Path, asked: argparse.Namespace) -> Iterator[Series]:
+    """Yield what growth is looked at over."""
+    n, short = asked.cells, asked.quick
+    base = Case(folder, ORDERED, n * 3 // 10, threads=1)
+
+    def sized(cells: int) -> str:
+        return f"{cells / 1e6:.3g} M"
+
+    def over_cells(shape: str, sizes: list[int], parts: int | None) -> list[Case]:
+        made = Case(folder, shape, 0, threads=1)
+        return [replace(made, cells=cells, parts=parts or cells // 100) for cells in sizes]
+
+    sizes = [n // 10, n * 3 // 10, n] if short else [n // 10, n * 3 // 10, n, 3 * n]
+    yield Series(CELLS, "By cells", [f"{sized(cells)} cells" for cells in sizes], over_cells(ORDERED, sizes, 64))
+    counts = (8, 64, 512) if short else (8, 64, 512, 4096)
+    yield Series(
+        PARTS,
+        f"By parts, {sized(base.cells)} tets",
+        [f"{parts} parts" for parts in counts],
+        [replace(base, parts=parts) for parts in counts],
+    )
+    yield Series(
+        LAYERS,
+        f"By ghost layers, {sized(base.cells)} tets",
+        [f"{layers} layers" for layers in range(4)],
+        [replace(base, layers=layers) for layers in range(4)],
+    )
+    cores = len(os.sched_getaffinity(0))
+    threads = [2**power for power in range(int(math.log2(cores)) + 1)]
+    yield Series(
+        THREADS,
+        f"By threads, {sized(n)} tets",
+        [f"{count} threads" for count in threads],
+        [replace(base, cells=n, threads=count) for count in threads],
+    )
+    small = [n // 100, n // 25] if short else [n // 100, n // 25, n * 4 // 25]
+    for shape, parts in (
+        ("fan of triangles", 4),
+        ("strip of quads", None),
+        ("polygons", 64),
+        ("tets with their boundary", 64),
+    ):
+        told = "a part for 100 cells" if parts is None else f"{parts} parts"
+        title = f"{shape.capitalize()}, {told}"
+        yield Series(SHAPES, title, [sized(cells) for cells in small], over_cells(shape, small, parts))
+    for what in ("blocks", "sets"):
+        cases = [replace(base, shape=f"tets in {count} {what}", cells=n // 25, parts=16) for count in (1, 30, 1000)]
+        yield Series(SHAPES, f"{sized(n // 25)} tets in many {what}, 16 parts", [case.shape for case in cases], cases)
+
+
+def grown(run: Run, kernels: Iterable[Kernel], series: Series) -> str:
+    """Return the table of one series: meshpart alone."""
+    rows = []
+    for kernel in kernels:
+        if series.axis in kernel.grows:
+            results = [run.taken(kernel, kernel.way, case, LONG, compare=False) for case in cases_of(kernel, series)]
+            tell = by_threads if series.axis == THREADS else by_size
+            rows.append((kernel.name, *tell(run, f"{kernel.name} ({series.title})", results)))
+    heads = ("gain",) if series.axis == THREADS else ("growth of time", "growth of memory")
+    note = "Seconds on the clock, later calls." if series.axis == THREADS else GROWTH
+    return f"**{series.title}**. {note}\n\n{table(('kernel', *series.heads, *heads), rows)}"
+
+
+def cases_of(kernel: Kernel, series: Series) -> list[Case]:
+    """Return the cases for a kernel; where layers are what differs, its own do not count."""
+    if series.axis == LAYERS:
+        return series.cases
+    return [kernel.of(case) for case in series.cases]
+
+
+def by_size(run: Run, what: str, results: list[Taken | Failed]) -> Iterator[str]:
+    """Yield the cost of each case, and its growth."""
+    steps = []
+    for result in results:
+        if isinstance(result, Failed):
+            yield str(result)
+        else:
+            steps.append(growth.Step(result.found, median(result.cpu[1:] or result.cpu), result.extra))
+            yield f"{duration(steps[-1].seconds)}, {steps[-1].mib:.0f} MiB"
+    for name, of in (("time", growth.of_time), ("memory", growth.of_memory)):
+        found = of(steps)
+        if found.faster:
+            run.growing.append(f"{name} of {what}, {found.factor:.1f}")
+        yield str(found)
+
+
+def by_threads(_: Run, __: str, results: list[Taken | Failed]) -> Iterator[str]:
+    """Yield the seconds with each number of threads, and how much the most gain."""
+    clock = []
+    for result in results:
+        if isinstance(result, Failed):
+            yield str(result)
+        else:
+            clock.append(median(result.later or result.seconds))
+            yield f"{duration(clock[-1])}, {result.extra:.0f} MiB"
+    yield f"{clock[0] / clock[-1]:.2f}" if clock else ""
 
 
 if __name__ == "__main__":
