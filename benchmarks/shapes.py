@@ -89,6 +89,8 @@ def polygons(n: int) -> Shape:
     return Shape(np.stack([x, y], axis=1).astype(float), [("polygon", (nodes, offsets))], {}, {})
 
 
+MANY = (1, 30, 1000)  # blocks, or sets
+
 SHAPES: dict[str, Callable[[int], Shape]] = {
     "tets": partial(plain, box_tets),
     "tets shuffled": mixed_up,
@@ -96,6 +98,6 @@ SHAPES: dict[str, Callable[[int], Shape]] = {
     "fan of triangles": fan,
     "strip of quads": strip,
     "polygons": polygons,
-    **{f"tets in {count} blocks": partial(in_blocks, count) for count in (1, 30, 1000)},
-    **{f"tets in {count} sets": partial(in_sets, count) for count in (1, 30, 1000)},
+    **{f"tets in {count} blocks": partial(in_blocks, count) for count in MANY},
+    **{f"tets in {count} sets": partial(in_sets, count) for count in MANY},
 }

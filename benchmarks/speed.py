@@ -24,6 +24,7 @@ from inputs import Case, make
 from kernels import CELLS, KERNELS, LAYERS, PARTS, SHAPES, THREADS, Kernel, Way
 from measure import Failed, Taken, called, in_fresh_process
 from report import duration, durations, heading, machine, table
+from shapes import MANY
 
 RIVALS = "rivals"
 TABLES = (RIVALS, CELLS, PARTS, LAYERS, THREADS, SHAPES)
@@ -128,7 +129,7 @@ def measure(way: Way, case: Case, later: int, within: float, compare: bool) -> T
     def find(result: Any) -> Any:
         if compare:
             return way.find and way.find(case, result)
-        return growth.numbers(job.given, result)
+        return growth.size_of(job.given, result)
 
     return called(job.call, find, later, within)
 
@@ -245,9 +246,9 @@ class Series(NamedTuple):
 
 LONG = 20.0  # seconds of calls in a process that looks at growth
 GROWTH = (
-    "Seconds of the processor, one thread, later calls; MiB above the loaded mesh. Growth: the most by which the cost "
-    f"of each number of input and output rose from a smaller size; ▲ above {growth.MOST:g}; exponents: of the cost "
-    "over these numbers."
+    "Seconds of the processor, one thread, later calls; MiB above the loaded mesh. Growth: the most by which a case "
+    "costs more than smaller ones leave room for, if cost were linear in the numbers and arrays of input and output; "
+    f"▲ above {growth.MOST:g}. Exponents: of the cost over the numbers."
 )
 
 
@@ -266,11 +267,12 @@ def all_series(folder: Path, asked: argparse.Namespace) -> Iterator[Series]:
     sizes = [n // 10, n * 3 // 10, n] if short else [n // 10, n * 3 // 10, n, 3 * n]
     yield Series(CELLS, "By cells", [f"{sized(cells)} cells" for cells in sizes], over_cells(ORDERED, sizes, 64))
     counts = (8, 64, 512) if short else (8, 64, 512, 4096)
+    few = replace(base, cells=8 * counts[-1], parts=counts[-1])  # what parts cost that hold next to nothing
     yield Series(
         PARTS,
         f"By parts, {sized(base.cells)} tets",
-        [f"{parts} parts" for parts in counts],
-        [replace(base, parts=parts) for parts in counts],
+        [*(f"{parts} parts" for parts in counts), f"{few.parts} parts of {sized(few.cells)}"],
+        [*(replace(base, parts=parts) for parts in counts), few],
     )
     yield Series(
         LAYERS,
@@ -297,8 +299,10 @@ def all_series(folder: Path, asked: argparse.Namespace) -> Iterator[Series]:
         title = f"{shape.capitalize()}, {told}"
         yield Series(SHAPES, title, [sized(cells) for cells in small], over_cells(shape, small, parts))
     for what in ("blocks", "sets"):
-        cases = [replace(base, shape=f"tets in {count} {what}", cells=n // 25, parts=16) for count in (1, 30, 1000)]
-        yield Series(SHAPES, f"{sized(n // 25)} tets in many {what}, 16 parts", [case.shape for case in cases], cases)
+        cases = [replace(base, shape=f"tets in {count} {what}", cells=n // 10, parts=16) for count in MANY]
+        few = replace(cases[-1], cells=4 * MANY[-1])
+        heads = [*(f"{count} {what}" for count in MANY), f"{MANY[-1]} {what} of {sized(few.cells)}"]
+        yield Series(SHAPES, f"{sized(n // 10)} tets in many {what}, 16 parts", heads, [*cases, few])
 
 
 def grown(run: Run, kernels: Iterable[Kernel], series: Series) -> str:

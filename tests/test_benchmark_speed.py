@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def test_growth_is_told_over_cells_parts_layers_threads_and_shapes() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     found = tables(done.stdout)
     beginnings = ["By cells", "By parts", "By ghost layers", "By threads", "Fan", "Strip", "Polygons", "Tets with"]
-    for beginning in (*beginnings, "4e-05 M tets in many blocks", "4e-05 M tets in many sets"):
+    for beginning in (*beginnings, "0.0001 M tets in many blocks", "0.0001 M tets in many sets"):
         rows = next(rows for title, rows in found.items() if title.startswith(beginning))
         assert [row["kernel"] for row in rows] == ["one ghost layer"]
         costs = list(rows[0].values())[1 : -1 if beginning == "By threads" else -2]
@@ -118,7 +119,8 @@ def errs(case):
 def itself(case, result):
     return result
 
-ways = {{way.__name__: kernels.Way(way.__name__, way, itself) for way in (answers, agrees, crashes, hangs, raises, errs)}}
+ways = (answers, agrees, crashes, hangs, raises, errs)
+ways = {{way.__name__: kernels.Way(way.__name__, way, itself) for way in ways}}
 needy = kernels.Way("needy", answers, itself, ("no_such_module",))
 mine, *theirs = (ways[name] for name in {names!r})
 kernels.KERNELS.clear()
@@ -169,9 +171,15 @@ def test_a_fault_ends_the_script_with_an_error(tmp_path: Path, names: tuple[str,
 SIZES = [10_000, 40_000, 160_000, 640_000]
 
 
-def steps(growth: ModuleType, costs: Sequence[float], scale: float) -> list[object]:
-    """Return steps of given costs, in seconds and, times `scale`, in MiB."""
-    return [growth.Step(size, cost, cost * scale) for size, cost in zip(SIZES, costs, strict=True)]
+def steps(growth: ModuleType, costs: Sequence[float], arrays: Sequence[int] = (10,) * 4) -> list[Any]:
+    """Return steps of given costs, in seconds, and a thousand times that in MiB."""
+    sizes = map(growth.Size, SIZES, arrays)
+    return [growth.Step(size, cost, 1000 * cost) for size, cost in zip(sizes, costs, strict=True)]
+
+
+def grown(growth: ModuleType, given: list[Any]) -> list[Any]:
+    """Return the growth of time and that of memory."""
+    return [growth.of_time(given), growth.of_memory(given)]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +193,7 @@ def steps(growth: ModuleType, costs: Sequence[float], scale: float) -> list[obje
     ids=["quadratic", "to the power of 1.5", "quadratic beside a constant", "a cliff"],
 )
 def test_what_grows_faster_than_input_plus_output_is_marked(growth: ModuleType, costs: list[float]) -> None:
-    for found in (growth.of_time(steps(growth, costs, 1)), growth.of_memory(steps(growth, costs, 1000))):
+    for found in grown(growth, steps(growth, costs)):
         assert found.faster
         assert "▲" in str(found)
 
@@ -202,22 +210,38 @@ def test_what_grows_faster_than_input_plus_output_is_marked(growth: ModuleType, 
     ids=["linear", "n log n", "linear beside a constant", "constant", "too short to tell"],
 )
 def test_what_grows_with_input_plus_output_is_not_marked(growth: ModuleType, costs: list[float]) -> None:
-    for found in (growth.of_time(steps(growth, costs, 1)), growth.of_memory(steps(growth, costs, 1000))):
+    for found in grown(growth, steps(growth, costs)):
         assert not found.faster
         assert "▲" not in str(found)
 
 
+def test_many_small_arrays_may_cost_something_each_but_not_what_the_mesh_costs(growth: ModuleType) -> None:
+    # a mesh of 1 M numbers in 8, 64 and 512 parts of 20 arrays each, and 512 parts of a mesh of 4000 numbers
+    cases = [(1_000_000, 8), (1_000_000, 64), (1_000_000, 512), (4_000, 512)]
+
+    def steps_at(each: float, by_part: float) -> list[Any]:
+        """Return steps for a price of each part, and of each part for each number of the mesh."""
+        costs = [1e-8 * n + parts * (each + by_part * n) for n, parts in cases]
+        sizes = [growth.Size(n, 20 * parts) for n, parts in cases]
+        return [growth.Step(size, cost, 1000 * cost) for size, cost in zip(sizes, costs, strict=True)]
+
+    for found in grown(growth, steps_at(each=1e-3, by_part=0)):
+        assert not found.faster  # 0.5 s of 512 parts, where 8 take 0.018 s: all of it is what parts cost
+    for found in grown(growth, steps_at(each=1e-5, by_part=1e-10)):
+        assert found.faster  # 0.06 s, where parts alone account for 0.005 s and the mesh for 0.01 s
+
+
 def test_exponents_are_those_of_the_given_figures(growth: ModuleType) -> None:
-    assert growth.of_time(steps(growth, [0.01 * (size / 10_000) ** 2 for size in SIZES], 1)).exponent == pytest.approx(
-        2
-    )
-    assert growth.of_memory(steps(growth, [1e-6 * size for size in SIZES], 1e4)).exponent == pytest.approx(1)
-    assert growth.of_time([growth.Step(1000, 0.1, 9), growth.Step(1001, 0.2, 9)]).exponent is None
+    for power in (1, 2):
+        for found in grown(growth, steps(growth, [0.01 * (size / 10_000) ** power for size in SIZES])):
+            assert found.exponent == pytest.approx(power)
+    alike = [growth.Step(growth.Size(1000, 1), 0.1, 9), growth.Step(growth.Size(1001, 1), 0.2, 9)]
+    assert growth.of_time(alike).exponent is None
 
 
 def test_sizes_count_what_arrays_and_files_hold_once(growth: ModuleType, tmp_path: Path) -> None:
     array = np.zeros((5, 3))
     (tmp_path / "file").write_bytes(bytes(80))
-    assert growth.numbers(array) == 15 + growth.ARRAY
-    assert growth.numbers([array, {"again": array}], "text", 7, None) == 15 + growth.ARRAY
-    assert growth.numbers(tmp_path) == 10 + growth.FILE
+    assert growth.size_of(array) == (1 + 15, 1 + 1)
+    assert growth.size_of([array, {"again": array}], "text", 7, None) == (1 + 15, 1 + 1)
+    assert growth.size_of(tmp_path) == (1 + 10, 1 + growth.FILE)
