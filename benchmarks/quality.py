@@ -1,146 +1,193 @@
-"""How well meshes are cut: the Hilbert cut beside meshioplusplus' on the same meshes. See README.md.
+"""How well methods cut meshes, and what they take for it: each on each mesh, own labels and repaired. See README.md.
 
-python benchmarks/quality.py [--quick] [--cells 200000]
+python benchmarks/quality.py [--quick] [--cells 200000] [--parts 8 32 128 512] [--cases NAME...] [--no-made]
+    [--meshes DIR] [--methods NAME[:MODE]...] [--time-limit S] [--json FILE [--resume]] [--plot FILE] [--rows]
+python benchmarks/quality.py --from FILE... [--json FILE] [--plot FILE] [--rows]
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
-from statistics import geometric_mean
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-from cases import CASES, RawMesh
-from facets import edge_cut, pairs, shared_points
-from report import heading, machine, require_peer, table
+from cases import CASES, read_folder
+from curves import MESHIOPLUSPLUS
+from report import machine
+from result_tables import everything
+from results import Results, check_options, facts_of, join, load
+from summary import BASE, Pair, score
 
-Labels = npt.NDArray[np.int64]
-PARTS = (8, 32, 128)
-MANY_PARTS = tuple(int(count) for count in np.random.default_rng(0).choice(np.arange(4, 200), 20, replace=False))
-GROUPS = {
-    "elongated and planar": (
-        "long_tets",
-        "flat_triangles",
-        "channel_triangles",
-        "flat_triangles_in_space",
-        "oblique_triangles",
-        "graded_triangles",
-    ),
-    "all": tuple(CASES),
-}
+import meshpart
+from meshpart.compare import USUAL, Run
+from meshpart.methods import Method, choose, choose_mode
 
+PARTS = (8, 32, 128, 512)
+STRONG = ("kaminpar:strong", "mtkahypar:strong")  # those of the strong modes that end in reasonable time
+OWN = {MESHIOPLUSPLUS.name: MESHIOPLUSPLUS}  # methods that the library does not have
+OPTIONS = {"imbalance": 0.03, "seed": 0, "threads": 1}
 
-@dataclass(frozen=True)
-class Row:
-    """What the two libraries make of one mesh and one number of parts."""
-
-    case: str
-    cells: int
-    parts: int
-    our_cut: int
-    their_cut: int
-    our_points: int
-    their_points: int
-
-    @property
-    def cut_ratio(self) -> float:
-        """Ours by theirs."""
-        return self.our_cut / self.their_cut
-
-    @property
-    def points_ratio(self) -> float:
-        """Ours by theirs."""
-        return self.our_points / self.their_points
+Named = tuple[str, str, meshpart.Mesh]  # its name, its class, and the mesh
+Chosen = str | Method  # as `compare` takes them
 
 
 def main() -> None:
-    """Cut every case, and print two tables and what is worse than the rival's."""
+    """Run what is asked for, or take it from files, and print the tables."""
+    asked = arguments()
+    results = join([load(path) for path in asked.tables_from]) if asked.tables_from else run(asked)
+    if asked.tables_from and asked.json:
+        results.save(asked.json)
+    print("\n\n".join(everything(results, rows=asked.rows)))
+    if asked.plot:
+        plot(results, asked.plot)
+
+
+def arguments() -> argparse.Namespace:
+    """Return what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a tenth of the cells")
-    parser.add_argument("--cells", type=int, default=200_000)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the cells, and only 8 and 32 parts")
+    parser.add_argument("--cells", type=int, default=200_000, help="of a mesh that is made here")
+    parser.add_argument("--parts", type=int, nargs="+", help=f"otherwise {' '.join(map(str, PARTS))}")
+    parser.add_argument("--cases", nargs="+", choices=CASES, metavar="NAME", help=f"of {', '.join(CASES)}; default all")
+    parser.add_argument("--meshes", type=Path, metavar="DIR", help="a folder of mesh files to cut as well")
+    parser.add_argument("--no-made", action="store_true", help="no meshes that are made here")
+    parser.add_argument("--methods", nargs="+", metavar="NAME[:MODE]", help=f"{BASE} runs beside them")
+    parser.add_argument("--time-limit", type=float, default=300.0, metavar="S", help="of one method on one mesh")
+    parser.add_argument("--rows", action="store_true", help="print every run too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where all runs are kept, as they come")
+    parser.add_argument("--resume", action="store_true", help="go on with the runs that FILE has")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="a picture of edge cut against seconds: png, pdf, svg"
+    )
+    parser.add_argument("--from", dest="tables_from", type=Path, nargs="+", metavar="FILE", help="run nothing")
     asked = parser.parse_args()
-    require_peer()
-    print(heading(machine(), sys.argv), flush=True)
-
-    rows, ranges = [], []
-    for name, case in CASES.items():
-        mesh = case(asked.cells // 10 if asked.quick else asked.cells)
-        shared = pairs(mesh.cells)
-        rows += [compared(name, mesh, shared, parts) for parts in PARTS]
-        ranges.append((name, [cut_ratio(mesh, shared, parts) for parts in MANY_PARTS]))
-
-    print("\n**Three numbers of parts**\n\n" + one_by_one(rows))
-    worse = [f"{row.case} into {row.parts}" for row in rows if max(row.cut_ratio, row.points_ratio) > 1]
-    print(f"\nOurs is worse in {len(worse)} of {len(rows)} rows: {', '.join(worse) or 'none'}.")
-    print(f"\n**{len(MANY_PARTS)} numbers of parts, drawn from 4 to 199: edge cut, ours / theirs**\n")
-    print(table(("mesh", "geometric mean", "least", "most"), map(range_row, ranges)))
+    if asked.resume and asked.json is None:
+        parser.error("--resume needs --json FILE")
+    if asked.json and asked.json.exists() and not asked.resume:
+        parser.error(f"{asked.json} is there already: --resume goes on with it")
+    if asked.plot and asked.plot.exists():
+        parser.error(f"{asked.plot} is there already")
+    if asked.quick:
+        asked.cells //= 10
+    asked.parts = asked.parts or (PARTS[:2] if asked.quick else PARTS)
+    return asked
 
 
-# -- measurements -------------------------------------------------------------------------------------------
+# -- runs ---------------------------------------------------------------------------------------------------
 
 
-def compared(case: str, mesh: RawMesh, shared: tuple[Labels, Labels], parts: int) -> Row:
-    """Return the row of one mesh and number of parts; `shared` are the pairs of cells with a common facet."""
-    ours, theirs = our_labels(mesh, parts), their_labels(mesh, parts)
-    cuts = edge_cut(shared, ours), edge_cut(shared, theirs)
-    points = shared_points(mesh.cells, ours), shared_points(mesh.cells, theirs)
-    return Row(case, len(ours), parts, *cuts, *points)
+def run(asked: argparse.Namespace) -> Results:
+    """Return what methods make of meshes; keep what was found after each run."""
+    methods, missing = chosen_methods(asked.methods)
+    results = load(asked.json) if asked.resume and asked.json.exists() else Results()
+    results.made.append({"command": shlex.join(sys.argv), "machine": machine(), "options": OPTIONS, "missing": missing})
+    check_options(results)
+    start = time.perf_counter()
+    for mesh in meshes(asked):
+        for found in measured(mesh, asked.parts, methods, asked.time_limit, results):
+            if asked.json:
+                results.save(asked.json)
+            say(f"{time.perf_counter() - start:6.0f} s  {mesh[0]} into {found.nparts} by {found.method}{told(found)}")
+    return results
 
 
-def cut_ratio(mesh: RawMesh, shared: tuple[Labels, Labels], parts: int) -> float:
-    """Return the edge cut, ours by theirs."""
-    return edge_cut(shared, our_labels(mesh, parts)) / edge_cut(shared, their_labels(mesh, parts))
+def measured(
+    named: Named, counts: Iterable[int], methods: Sequence[Chosen], time_limit: float, results: Results
+) -> Iterator[Run]:
+    """Cut a mesh by every method into every number of parts, unless there is a result, and yield the repaired runs."""
+    name, kind, mesh = named
+    facts = facts_of(kind, mesh)
+    results.add_mesh(name, facts)
+    for nparts in counts:
+        if nparts > facts.units:
+            say(f"{name} has {facts.units} cells to share out, too few for {nparts} parts")
+            continue
+        for method in methods:
+            if results.of((name, nparts), name_of(method), True) is None:
+                found = outcome(mesh, nparts, method, time_limit, results)
+                results.add(name, found)
+                yield found[-1]
 
 
-def our_labels(mesh: RawMesh, parts: int) -> Labels:
-    """Return the labels of meshpart's Hilbert cut."""
-    import meshio
-
-    import meshpart
-
-    return meshpart.partition_labels(meshio.Mesh(*mesh), parts, method="sfc").astype(np.int64)
-
-
-def their_labels(mesh: RawMesh, parts: int) -> Labels:
-    """Return the labels of meshioplusplus' Hilbert cut."""
-    import meshioplusplus
-
-    return np.concatenate(meshioplusplus.partition_labels(meshioplusplus.Mesh(*mesh), parts, method="sfc"))
+def outcome(mesh: meshpart.Mesh, nparts: int, method: Chosen, time_limit: float, results: Results) -> Sequence[Run]:
+    """Return the two runs of a method: its own labels, and the repaired ones; a method that fails costs these alone."""
+    try:
+        found = meshpart.compare(mesh, nparts, methods=[method], time_limit=time_limit, **OPTIONS)
+    except meshpart.MeshpartError as error:
+        return [Run(name_of(method), nparts, kind, failure=str(error)) for kind in (False, True)]
+    results.made[-1]["machine"] |= found.versions
+    return found.runs
 
 
-# -- tables -------------------------------------------------------------------------------------------------
+def meshes(asked: argparse.Namespace) -> Iterator[Named]:
+    """Yield the meshes that are made here, and those of a folder."""
+    for name in () if asked.no_made else asked.cases or CASES:
+        yield name, CASES[name].kind, meshpart.Mesh(*CASES[name].make(asked.cells))
+    if asked.meshes:
+        yield from read_folder(asked.meshes)
 
 
-def one_by_one(rows: list[Row]) -> str:
-    """Return the table of all rows, and the geometric mean of the ratios of each group of cases."""
-    heads = ("mesh", "cells", "parts", "cut ours", "theirs", "ratio", "shared points ours", "theirs", "ratio")
-    means = []
-    for group, names in GROUPS.items():
-        chosen = [row for row in rows if row.case in names]
-        cut, points = mean(row.cut_ratio for row in chosen), mean(row.points_ratio for row in chosen)
-        means.append((f"**{group}, geometric mean**", "", "", "", "", cut, "", "", points))
-    return table(heads, [*map(figures, rows), *means])
+def chosen_methods(names: Sequence[str] | None) -> tuple[list[Chosen], list[str]]:
+    """Return the methods to run, the base first, and the names of those left out, as they are not installed."""
+    usual = [*USUAL, *STRONG, *OWN]
+    try:
+        chosen = {name_of(OWN.get(name, name)): OWN.get(name, name) for name in [BASE, *(names or usual)]}
+        there = {name: given for name, given in chosen.items() if _resolved(given)[0].is_installed}
+        if names:
+            for given in chosen.values():
+                _resolved(given)[0].require()
+    except meshpart.MeshpartError as error:
+        raise SystemExit(f"--methods: {error}") from None
+    return list(there.values()), [name for name in chosen if name not in there]
 
 
-def figures(row: Row) -> tuple[str, ...]:
-    """Return a row as text."""
-    cut = str(row.our_cut), str(row.their_cut), f"{row.cut_ratio:.3f}"
-    points = str(row.our_points), str(row.their_points), f"{row.points_ratio:.3f}"
-    return row.case, str(row.cells), str(row.parts), *cut, *points
+def name_of(given: Chosen) -> str:
+    """Return a method's name as runs have it: with its mode, where it has modes."""
+    method, mode = _resolved(given)
+    return f"{method.name}:{mode}" if method.modes else method.name
 
 
-def mean(ratios: Iterable[float]) -> str:
-    """Return a geometric mean in bold."""
-    return f"**{geometric_mean(ratios):.3f}**"
+def _resolved(given: Chosen) -> tuple[Method, str]:
+    name, _, mode = given.partition(":") if isinstance(given, str) else (given, "", "")
+    method = choose(name)
+    return method, choose_mode(method, mode or "eco")
 
 
-def range_row(named: tuple[str, list[float]]) -> tuple[str, ...]:
-    """Return a case and its ratios' mean, least and most."""
-    name, ratios = named
-    return name, mean(ratios), f"{min(ratios):.3f}", f"{max(ratios):.3f}"
+# -- what is told -------------------------------------------------------------------------------------------
+
+
+def plot(results: Results, path: Path) -> None:
+    """Draw edge cut against seconds, both relative to the base, a panel for each class of mesh."""
+    from meshpart.plotting.pareto import Mark, draw_pareto
+
+    panels = {kind: [Mark(*figures) for figures in marks(results, results.of_kind(kind))] for kind in results.kinds}
+    draw_pareto(path, panels, cut_label=f"edge cut / that of {BASE}", seconds_label=f"seconds / those of {BASE}")
+
+
+def marks(results: Results, pairs: Sequence[Pair]) -> Iterator[tuple[str, float, float, bool]]:
+    """Yield each method, its seconds, its edge cut, and whether that is of repaired labels.
+
+    The name of a method whose figures are not comparable says on how many of the pairs it ended.
+    """
+    for method in results.methods:
+        for repaired in (False, True):
+            one = score(results, pairs, method, repaired=repaired)
+            if one.cut is not None and one.seconds is not None:
+                name = method if one.comparable else f"{method} ({one.ended} of {one.ran})"
+                yield name, one.seconds, one.cut, repaired
+
+
+def told(found: Run) -> str:
+    """Return how a run ended."""
+    return f": {found.failure}" if found.failure else f": cut {found.edge_cut}, {found.seconds:.2f} s"
+
+
+def say(line: str) -> None:
+    """Tell how far the run is."""
+    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "µs"))  # from how many
 
 
 def machine(*packages: str) -> dict[str, str]:
-    """Return what the figures depend on, besides the script; of more packages too."""
+    """Return what the figures depend on, besides the script; of more packages too, of all that are installed."""
     return {
         "date": dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "CPU": _cpu_model(),
@@ -83,3 +83,11 @@ def _versions(*packages: str) -> dict[str, str]:
 def _cpu_model() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _versions(*packages: str) -> dict[str, str]:
+    found = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

@@ -1,0 +1,228 @@
+"""The tables of quality.py in Markdown, made of results alone: a short one, and all that it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from report import heading, table
+from results import Results
+from summary import BASE, Pair, Score, common, count_ratio, ended_on, price, ranked, score
+
+NOTE = (
+    "Edge cut, volume (communication volume), halo (ghosts of one layer) and seconds are geometric means of ratios to "
+    f"the repaired labels of {BASE}, pair by pair: below 1 is better. A count of 0, which separate bodies allow, is "
+    "taken as 1. The imbalance is the largest, MiB the most, neighbours a mean, empty parts and fragments (pieces of a "
+    "part beyond its first) are sums. Wins and losses: the cut is lower, or higher, by more than 1 %, or one of the "
+    "two failed. Seconds are from the mesh to the labels, the dual graph included. In brackets: of a method that did "
+    f"not end on all pairs on which {BASE} did, over those on which it did; such figures are not comparable with "
+    "others, and stand last."
+)
+
+
+def short(results: Results) -> str:
+    """Return the table that a README shows: of repaired labels, over all meshes and numbers of parts."""
+    return table(SHORT, [_pick(row, SHORT) for row in summary_rows(results, results.pairs, (True,))])
+
+
+def everything(results: Results, *, rows: bool = False) -> Iterator[str]:
+    """Yield how the runs were made, and all tables; that of all rows where asked for."""
+    yield from (heading(made["machine"], [made["command"]]) for made in results.made)
+    yield from _warnings(results)
+    pairs = results.pairs
+    yield f"**Over {len(results.meshes)} meshes, {len(pairs)} pairs of a mesh and a number of parts.** {NOTE}"
+    yield short(results)
+    yield "**The same with the methods' own labels, before repair, and all figures**"
+    yield table(HEADS, [_pick(row, HEADS) for row in summary_rows(results, pairs, (False, True))])
+    yield from over_common_pairs(results)
+    yield "**By class of mesh: edge cut / seconds of repaired labels**"
+    yield by_group(results, {kind: results.of_kind(kind) for kind in results.kinds})
+    yield "**By number of parts: the same**"
+    counts = sorted({nparts for _, nparts in pairs})
+    yield by_group(results, {f"{count} parts": [pair for pair in pairs if pair[1] == count] for count in counts})
+    yield "**What repair costs: the edge cut of repaired labels, by that of the method's own; within the bound before**"
+    yield table(PRICES, list(price_rows(results)))
+    yield "**The meshes**"
+    yield table(MESHES, list(mesh_rows(results)))
+    yield "**What failed, and why**"
+    failed = list(failures(results))
+    yield table(FAILURES, failed) if failed else "Nothing."
+    if rows:
+        yield "**Every run**"
+        yield table(ROWS, list(run_rows(results)))
+
+
+# -- the summary --------------------------------------------------------------------------------------------
+
+SHORT = ("method", "edge cut", "halo", "seconds", "imbalance", "wins / losses", "failed")
+HEADS = (
+    "method",
+    "labels",
+    "edge cut",
+    "volume",
+    "halo",
+    "seconds",
+    "MiB",
+    "imbalance",
+    "within bound",
+    "empty parts",
+    "fragments",
+    "neighbours",
+    "wins / losses",
+    "failed",
+)
+
+
+def summary_rows(results: Results, pairs: Sequence[Pair], kinds: Sequence[bool]) -> list[dict[str, str]]:
+    """Return the rows of all methods, by title of the column: of their own labels (False), of repaired ones (True)."""
+    methods = [method for method in results.methods if any(results.of(pair, method, True) for pair in pairs)]
+    found = ranked(score(results, pairs, method, repaired=kind) for method in methods for kind in kinds)
+    return [_summary_row(one) for one in found]
+
+
+def over_common_pairs(results: Results) -> Iterator[str]:
+    """Yield a table of the pairs on which all methods ended, where some did not end on all."""
+    if all(score(results, results.pairs, method, repaired=True).comparable for method in results.methods):
+        return
+    alike, methods = common(results, results.pairs)
+    chosen = ", ".join(methods)
+    yield f"**Over the {len(alike)} pairs on which all of these ended: {chosen}**"
+    if alike:
+        rows = (row for row in summary_rows(results, alike, (True,)) if row["method"] in methods)
+        yield table(SHORT, [_pick(row, SHORT) for row in rows])
+
+
+def _summary_row(one: Score) -> dict[str, str]:
+    def mean(value: float | None) -> str:
+        return bracketed(one, value, "{:.3f}".format)
+
+    return {
+        "method": one.method,
+        "labels": "repaired" if one.repaired else "own",
+        "edge cut": mean(one.cut),
+        "volume": mean(one.volume),
+        "halo": mean(one.halo),
+        "seconds": mean(one.seconds),
+        "MiB": "" if one.mib is None else f"{one.mib:.0f}",
+        "imbalance": "" if one.imbalance is None else f"{100 * one.imbalance:.2f} %",
+        "within bound": f"{one.within_bound} of {one.ended}",
+        "empty parts": str(one.empty_parts),
+        "fragments": str(one.fragments),
+        "neighbours": bracketed(one, one.neighbours, "{:.2f}".format),
+        "wins / losses": f"{one.wins} / {one.losses}",
+        "failed": f"{one.ran - one.ended} of {one.ran}",
+    }
+
+
+def bracketed(one: Score, value: float | None, text: Callable[[float], str]) -> str:
+    """Return a figure, in brackets where it is not comparable with those of other methods."""
+    if value is None:
+        return "-"
+    return text(value) if one.comparable else f"({text(value)})"
+
+
+# -- by class and by number of parts ------------------------------------------------------------------------
+
+
+def by_group(results: Results, groups: dict[str, list[Pair]]) -> str:
+    """Return edge cut / seconds of each method over groups of pairs."""
+    scores = ranked(score(results, results.pairs, method, repaired=True) for method in results.methods)
+    lines = []
+    for method in (one.method for one in scores):
+        found = [score(results, pairs, method, repaired=True) for pairs in groups.values()]
+        lines.append([method, *(bracketed_pair(one) for one in found)])
+    counts = ["pairs", *(str(len(ended_on(results, pairs, BASE))) for pairs in groups.values())]
+    return table(["method", *groups], [*lines, counts])
+
+
+def bracketed_pair(one: Score) -> str:
+    """Return edge cut / seconds."""
+    if one.cut is None or one.seconds is None:
+        return "failed" if one.ran else "-"
+    text = f"{one.cut:.3f} / {one.seconds:.2f}"
+    return text if one.comparable else f"({text})"
+
+
+# -- the rest -----------------------------------------------------------------------------------------------
+
+PRICES = ("method", "mean", "most", "where", "own labels within bound", "with empty parts", "fragments own", "repaired")
+MESHES = ("mesh", "class", "cells", "shared out", "points", "edges", "components", "types")
+FAILURES = ("mesh", "parts", "method", "why")
+ROWS = (
+    "mesh",
+    "parts",
+    "method",
+    "labels",
+    "edge cut",
+    f"/ {BASE}",
+    "volume",
+    "halo",
+    "imbalance",
+    "empty parts",
+    "fragments",
+    "neighbours",
+    "seconds",
+    "MiB",
+)
+
+
+def price_rows(results: Results) -> Iterator[list[str]]:
+    """Yield what repair costs each method, and what it was there for."""
+    for method in results.methods:
+        if (found := price(results, method)) is None:
+            continue
+        mean, most, (mesh, nparts) = found
+        own, repaired = (score(results, results.pairs, method, repaired=kind) for kind in (False, True))
+        empty = sum(bool(run.empty_parts) for key, run in results.runs.items() if key[2:] == (method, False))
+        where = f"{mesh} into {nparts}" if most > 1 else ""
+        bound = f"{own.within_bound} of {own.ended}"
+        fragments = str(own.fragments), str(repaired.fragments)
+        yield [method, f"{mean:.4f}", f"{most:.3f}", where, bound, str(empty), *fragments]
+
+
+def mesh_rows(results: Results) -> Iterator[list[str]]:
+    """Yield what each mesh is."""
+    for name, facts in results.meshes.items():
+        types = ", ".join(f"{count} {kind}" for kind, count in facts.types.items())
+        sizes = (facts.cells, facts.units, facts.points, facts.edges, facts.components)
+        yield [name, facts.kind, *map(str, sizes), types]
+
+
+def failures(results: Results) -> Iterator[list[str]]:
+    """Yield what failed, and why."""
+    for key, run in results.runs.items():
+        if run.failure and key.repaired:
+            yield [key.mesh, str(key.nparts), key.method, " ".join(run.failure.replace("|", "/").split())]
+
+
+def run_rows(results: Results) -> Iterator[list[str]]:
+    """Yield every run."""
+    for key, run in results.runs.items():
+        about = [key.mesh, str(key.nparts), key.method, "repaired" if key.repaired else "own"]
+        if run.failure:
+            yield [*about, "failed", *[""] * (len(ROWS) - 5)]
+            continue
+        base = results.of((key.mesh, key.nparts), BASE, True)
+        ratio = "" if base is None or base.failure else f"{count_ratio(run.edge_cut, base.edge_cut):.3f}"
+        sizes = (str(run.edge_cut), ratio, str(run.communication_volume), str(run.ghosts))
+        imbalance = f"{100 * run.imbalance:.2f} %{'' if run.within_bound else ', beyond the bound'}"
+        pieces = (str(run.empty_parts), str(run.fragments), f"{run.neighbours:.2f}")
+        yield [*about, *sizes, imbalance, *pieces, f"{run.seconds:.3f}", "" if run.mib is None else f"{run.mib:.0f}"]
+
+
+def _warnings(results: Results) -> Iterator[str]:
+    """Yield what to keep in mind with these results."""
+    for name in ("CPU", "cores"):
+        values = dict.fromkeys(made["machine"][name] for made in results.made)
+        if len(values) > 1:
+            yield f"These runs are of several machines ({name} {', '.join(values)}): seconds are not comparable."
+    left_out = [pair for pair in results.pairs if not ended_on(results, [pair], BASE)]
+    if left_out:
+        names = ", ".join(f"{mesh} into {nparts}" for mesh, nparts in left_out)
+        yield f"{BASE} has no labels of {names}: means leave these pairs out, wins and losses count them."
+    missing = dict.fromkeys(name for made in results.made for name in made["missing"])
+    if missing:
+        yield f"Not installed, and left out: {', '.join(missing)}."
+
+
+def _pick(row: dict[str, str], heads: Sequence[str]) -> list[str]:
+    return [row[head] for head in heads]
