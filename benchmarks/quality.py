@@ -24,6 +24,7 @@ from summary import BASE, Pair, score
 import meshpart
 from meshpart.compare import USUAL, Run
 from meshpart.methods import Method, choose, choose_mode
+from meshpart.plotting.pareto import Mark, check_drawing, draw_pareto
 
 PARTS = (8, 32, 128, 512)
 STRONG = ("kaminpar:strong", "mtkahypar:strong")  # those of the strong modes that end in reasonable time
@@ -68,8 +69,15 @@ def arguments() -> argparse.Namespace:
         parser.error("--resume needs --json FILE")
     if asked.json and asked.json.exists() and not asked.resume:
         parser.error(f"{asked.json} is there already: --resume goes on with it")
+    if asked.json and not asked.json.absolute().parent.is_dir():
+        parser.error(f"there is no folder {asked.json.absolute().parent}")
     if asked.plot and asked.plot.exists():
         parser.error(f"{asked.plot} is there already")
+    if asked.plot:
+        try:
+            check_drawing(asked.plot, overwrite=False)
+        except meshpart.MeshpartError as error:
+            parser.error(str(error))
     if asked.quick:
         asked.cells //= 10
     asked.parts = asked.parts or (PARTS[:2] if asked.quick else PARTS)
@@ -161,14 +169,12 @@ def _resolved(given: Chosen) -> tuple[Method, str]:
 
 def plot(results: Results, path: Path) -> None:
     """Draw edge cut against seconds, both relative to the base, a panel for each class of mesh."""
-    from meshpart.plotting.pareto import Mark, draw_pareto
-
-    panels = {kind: [Mark(*figures) for figures in marks(results, results.of_kind(kind))] for kind in results.kinds}
+    panels = {kind: list(marks(results, results.of_kind(kind))) for kind in results.kinds}
     draw_pareto(path, panels, cut_label=f"edge cut / that of {BASE}", seconds_label=f"seconds / those of {BASE}")
 
 
-def marks(results: Results, pairs: Sequence[Pair]) -> Iterator[tuple[str, float, float, bool]]:
-    """Yield each method, its seconds, its edge cut, and whether that is of repaired labels.
+def marks(results: Results, pairs: Sequence[Pair]) -> Iterator[Mark]:
+    """Yield what is drawn of each method.
 
     The name of a method whose figures are not comparable says on how many of the pairs it ended.
     """
@@ -177,7 +183,7 @@ def marks(results: Results, pairs: Sequence[Pair]) -> Iterator[tuple[str, float,
             one = score(results, pairs, method, repaired=repaired)
             if one.cut is not None and one.seconds is not None:
                 name = method if one.comparable else f"{method} ({one.ended} of {one.ran})"
-                yield name, one.seconds, one.cut, repaired
+                yield Mark(name, one.seconds, one.cut, repaired)
 
 
 def told(found: Run) -> str:
