@@ -1,17 +1,19 @@
 """Two Hilbert cuts beside each other, meshpart's and meshioplusplus', over many numbers of parts. See README.md.
 
-python benchmarks/curves.py [--quick] [--cells 200000]
+python benchmarks/curves.py [--quick] [--cells 200000] [--meshes DIR]
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from statistics import geometric_mean
 
 import numpy as np
 import numpy.typing as npt
-from cases import CASES
+from cases import CASES, read_folder
 from report import heading, machine, require_peer, table
 
 import meshpart
@@ -41,17 +43,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the cells")
     parser.add_argument("--cells", type=int, default=200_000)
+    parser.add_argument("--meshes", type=Path, metavar="DIR", help="a folder of mesh files to cut as well")
     asked = parser.parse_args()
     require_peer()
     print(heading(machine(), sys.argv), flush=True)
     print(f"\n**{len(PARTS)} numbers of parts, drawn from 4 to 199: edge cut, meshpart's / meshioplusplus'**\n")
     rows, every = [], []
-    for name, case in CASES.items():
-        mesh = meshpart.Mesh(*case.make(asked.cells // 10 if asked.quick else asked.cells))
+    for name, mesh in meshes(asked.cells // 10 if asked.quick else asked.cells, asked.meshes):
         ratios = [cut_ratio(mesh, parts) for parts in PARTS]
         every += ratios
         rows.append(row(name, str(mesh.n_cells), ratios))
     print(table(("mesh", "cells", "geometric mean", "least", "most"), [*rows, row("**all**", "", every)]))
+
+
+def meshes(cells: int, folder: Path | None) -> Iterator[tuple[str, meshpart.Mesh]]:
+    """Yield named meshes: those that are made here, and those of a folder."""
+    for name, case in CASES.items():
+        yield name, meshpart.Mesh(*case.make(cells))
+    for name, _, mesh in read_folder(folder) if folder else ():
+        yield name, mesh
 
 
 def cut_ratio(mesh: meshpart.Mesh, parts: int) -> float:
