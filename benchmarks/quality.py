@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from cases import CASES, read_folder
+from cases import CASES, CLASSES, Case, chosen, read_folder
 from curves import MESHIOPLUSPLUS
 from report import machine
 from result_tables import everything
@@ -52,7 +52,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a tenth of the cells, and only 8 and 32 parts")
     parser.add_argument("--cells", type=int, default=200_000, help="of a mesh that is made here")
     parser.add_argument("--parts", type=int, nargs="+", help=f"otherwise {' '.join(map(str, PARTS))}")
-    parser.add_argument("--cases", nargs="+", choices=CASES, metavar="NAME", help=f"of {', '.join(CASES)}; default all")
+    known = [*CLASSES, *CASES]
+    parser.add_argument("--cases", nargs="+", choices=known, metavar="NAME", help=f"any of {', '.join(known)}")
     parser.add_argument("--meshes", type=Path, metavar="DIR", help="a folder of mesh files to cut as well")
     parser.add_argument("--no-made", action="store_true", help="no meshes that are made here")
     parser.add_argument("--methods", nargs="+", metavar="NAME[:MODE]", help=f"{BASE} runs beside them")
@@ -71,6 +72,8 @@ def arguments() -> argparse.Namespace:
         parser.error(f"{asked.json} is there already: --resume goes on with it")
     if asked.json and not asked.json.absolute().parent.is_dir():
         parser.error(f"there is no folder {asked.json.absolute().parent}")
+    if asked.meshes and not asked.meshes.is_dir():
+        parser.error(f"{asked.meshes} is no folder")
     if asked.plot and asked.plot.exists():
         parser.error(f"{asked.plot} is there already")
     if asked.plot:
@@ -132,10 +135,15 @@ def outcome(mesh: meshpart.Mesh, nparts: int, method: Chosen, time_limit: float,
 
 def meshes(asked: argparse.Namespace) -> Iterator[Named]:
     """Yield the meshes that are made here, and those of a folder."""
-    for name in () if asked.no_made else asked.cases or CASES:
-        yield name, CASES[name].kind, meshpart.Mesh(*CASES[name].make(asked.cells))
+    for name, case in {} if asked.no_made else chosen_cases(asked.cases or ()).items():
+        yield name, case.kind, meshpart.Mesh(*case.make(asked.cells))
     if asked.meshes:
         yield from read_folder(asked.meshes)
+
+
+def chosen_cases(names: Sequence[str]) -> dict[str, Case]:
+    """Return cases by name or class; where the graph is that of another one, which would count twice, only by name."""
+    return {name: case for name, case in chosen(names).items() if not case.graph_of or name in names}
 
 
 def chosen_methods(names: Sequence[str] | None) -> tuple[list[Chosen], list[str]]:
