@@ -53,7 +53,7 @@ def everything(results: Results, *, rows: bool = False) -> Iterator[str]:
 
 # -- the summary --------------------------------------------------------------------------------------------
 
-SHORT = ("method", "edge cut", "halo", "seconds", "imbalance", "wins / losses", "failed")
+SHORT = ("method", "edge cut", "halo", "seconds", "bound kept unrepaired", "wins / losses", "failed")
 HEADS = (
     "method",
     "labels",
@@ -76,7 +76,7 @@ def summary_rows(results: Results, pairs: Sequence[Pair], kinds: Sequence[bool])
     """Return the rows of all methods, by title of the column: of their own labels (False), of repaired ones (True)."""
     methods = [method for method in results.methods if any(results.of(pair, method, True) for pair in pairs)]
     found = ranked(score(results, pairs, method, repaired=kind) for method in methods for kind in kinds)
-    return [_summary_row(one) for one in found]
+    return [_summary_row(one, score(results, pairs, one.method, repaired=False)) for one in found]
 
 
 def over_common_pairs(results: Results) -> Iterator[str]:
@@ -91,7 +91,7 @@ def over_common_pairs(results: Results) -> Iterator[str]:
         yield table(SHORT, [_pick(row, SHORT) for row in rows])
 
 
-def _summary_row(one: Score) -> dict[str, str]:
+def _summary_row(one: Score, own: Score) -> dict[str, str]:
     def mean(value: float | None) -> str:
         return bracketed(one, value, "{:.3f}".format)
 
@@ -105,6 +105,7 @@ def _summary_row(one: Score) -> dict[str, str]:
         "MiB": "" if one.mib is None else f"{one.mib:.0f}",
         "imbalance": "" if one.imbalance is None else f"{100 * one.imbalance:.2f} %",
         "within bound": f"{one.within_bound} of {one.ended}",
+        "bound kept unrepaired": f"{own.within_bound} of {own.ended}",
         "empty parts": str(one.empty_parts),
         "fragments": str(one.fragments),
         "neighbours": bracketed(one, one.neighbours, "{:.2f}".format),
