@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from report import heading, table
 from results import Results
-from summary import BASE, Pair, Score, common, count_ratio, ended_on, price, ranked, score
+from summary import BASE, Pair, Score, common, ended_on, in_means, price, ranked, score, without_cut
 
 NOTE = (
     "Edge cut, volume (communication volume), halo (ghosts of one layer) and seconds are geometric means of ratios to "
-    f"the repaired labels of {BASE}, pair by pair: below 1 is better. A count of 0, which separate bodies allow, is "
-    "taken as 1. The imbalance is the largest, MiB the most, neighbours a mean, empty parts and fragments (pieces of a "
-    "part beyond its first) are sums. Wins and losses: the cut is lower, or higher, by more than 1 %, or one of the "
-    "two failed. Seconds are from the mesh to the labels, the dual graph included. In brackets: of a method that did "
-    f"not end on all pairs on which {BASE} did, over those on which it did; such figures are not comparable with "
-    "others, and stand last."
+    f"the repaired labels of {BASE}, pair by pair: below 1 is better. The imbalance is the largest, MiB the most, "
+    "neighbours a mean, empty parts and fragments (pieces of a part beyond its first) are sums. Wins and losses: the "
+    "cut is lower, or higher, by more than 1 %, or one of the two failed. Seconds are from the mesh to the labels, the "
+    "dual graph included. In brackets: of a method that did not end on all pairs that means are of, over those on "
+    "which it did; such figures are not comparable with others, and stand last."
 )
 
 
@@ -34,6 +33,7 @@ def everything(results: Results, *, rows: bool = False) -> Iterator[str]:
     yield "**The same with the methods' own labels, before repair, and all figures**"
     yield table(HEADS, [_pick(row, HEADS) for row in summary_rows(results, pairs, (False, True))])
     yield from over_common_pairs(results)
+    yield from cuts_of_0(results)
     yield "**By class of mesh: edge cut / seconds of repaired labels**"
     yield by_group(results, {kind: results.of_kind(kind) for kind in results.kinds})
     yield "**By number of parts: the same**"
@@ -91,6 +91,24 @@ def over_common_pairs(results: Results) -> Iterator[str]:
         yield table(SHORT, [_pick(row, SHORT) for row in rows])
 
 
+def cuts_of_0(results: Results) -> Iterator[str]:
+    """Yield a table of the edge cuts of pairs that some method cuts at no cost, where there are any."""
+    if not (free := without_cut(results)):
+        return
+    yield (
+        f"**Edge cuts of the {len(free)} pairs that some method cuts at no cost**, as separate bodies allow: a ratio "
+        "to 0 says nothing, so that no mean has them; wins and losses count them"
+    )
+    lines = [[f"{mesh} into {nparts}", *_cuts(results, (mesh, nparts))] for mesh, nparts in free]
+    yield table(("pair", *results.methods), lines)
+
+
+def _cuts(results: Results, pair: Pair) -> Iterator[str]:
+    for method in results.methods:
+        run = results.of(pair, method, True)
+        yield "-" if run is None else "failed" if run.failure else str(run.edge_cut)
+
+
 def _summary_row(one: Score, own: Score) -> dict[str, str]:
     def mean(value: float | None) -> str:
         return bracketed(one, value, "{:.3f}".format)
@@ -131,14 +149,14 @@ def by_group(results: Results, groups: dict[str, list[Pair]]) -> str:
     for method in (one.method for one in scores):
         found = [score(results, pairs, method, repaired=True) for pairs in groups.values()]
         lines.append([method, *(bracketed_pair(one) for one in found)])
-    counts = ["pairs", *(str(len(ended_on(results, pairs, BASE))) for pairs in groups.values())]
+    counts = ["pairs in the means", *(str(len(in_means(results, pairs))) for pairs in groups.values())]
     return table(["method", *groups], [*lines, counts])
 
 
 def bracketed_pair(one: Score) -> str:
     """Return edge cut / seconds."""
     if one.cut is None or one.seconds is None:
-        return "failed" if one.ran else "-"
+        return "failed" if one.ran and not one.ended else "-"
     text = f"{one.cut:.3f} / {one.seconds:.2f}"
     return text if one.comparable else f"({text})"
 
@@ -203,7 +221,7 @@ def run_rows(results: Results) -> Iterator[list[str]]:
             yield [*about, "failed", *[""] * (len(ROWS) - 5)]
             continue
         base = results.of((key.mesh, key.nparts), BASE, True)
-        ratio = "" if base is None or base.failure else f"{count_ratio(run.edge_cut, base.edge_cut):.3f}"
+        ratio = f"{run.edge_cut / base.edge_cut:.3f}" if base and base.edge_cut else ""
         sizes = (str(run.edge_cut), ratio, str(run.communication_volume), str(run.ghosts))
         imbalance = f"{100 * run.imbalance:.2f} %{'' if run.within_bound else ', beyond the bound'}"
         pieces = (str(run.empty_parts), str(run.fragments), f"{run.neighbours:.2f}")

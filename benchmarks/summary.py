@@ -1,12 +1,14 @@
 """What runs come to, method by method: geometric means relative to a base, wins and losses, and what failed.
 
 A mean says nothing beside one over other meshes. So a method has comparable means only where it ended on every pair of
-mesh and number of parts on which the base ended: what fails on hard meshes must not look better for it.
+mesh and number of parts on which the base ended: what fails on hard meshes must not look better for it. And a ratio to
+nothing says nothing: pairs that some method cuts at no cost, as separate bodies allow, are in no mean, of no method.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from statistics import geometric_mean
 from typing import NamedTuple
 
@@ -68,20 +70,21 @@ class Score(NamedTuple):
 
 def score(results: Results, pairs: Sequence[Pair], method: str, *, repaired: bool) -> Score:
     """Return what a method made of some pairs."""
+    averaged = in_means(results, pairs)
     tried = [(run, results.of(pair, BASE, True)) for pair in pairs if (run := results.of(pair, method, repaired))]
     ended = [run for run, _ in tried if not run.failure]
-    beside = [(run, base) for run, base in tried if base and not run.failure and not base.failure]
-    cut, volume, halo = (mean_ratio(beside, figure) for figure in (_cut, _volume, _ghosts))
+    both = ((results.of(pair, method, repaired), results.of(pair, BASE, True)) for pair in averaged)
+    beside = [(run, base) for run, base in both if run and base and not run.failure]
     return Score(
         method,
         repaired,
         ran=len(tried),
         ended=len(ended),
-        comparable=bool(beside) and len(beside) == len(ended_on(results, pairs, BASE)),
-        cut=cut,
-        volume=volume,
-        halo=halo,
-        seconds=geometric_mean(run.seconds / base.seconds for run, base in beside) if beside else None,
+        comparable=bool(beside) and len(beside) == len(averaged),
+        cut=mean_ratio(beside, attrgetter("edge_cut")),
+        volume=mean_ratio(beside, attrgetter("communication_volume")),
+        halo=mean_ratio(beside, attrgetter("ghosts")),
+        seconds=mean_ratio(beside, attrgetter("seconds")),
         mib=max((run.mib for run in ended if run.mib is not None), default=None),
         imbalance=max((run.imbalance for run in ended), default=None),
         within_bound=sum(run.within_bound for run in ended),
@@ -93,14 +96,20 @@ def score(results: Results, pairs: Sequence[Pair], method: str, *, repaired: boo
     )
 
 
-def mean_ratio(beside: Sequence[tuple[Run, Run]], figure: Callable[[Run], int]) -> float | None:
-    """Return the geometric mean of a count by another one; None of nothing. A count of 0 is taken as 1."""
-    return geometric_mean(count_ratio(figure(run), figure(base)) for run, base in beside) if beside else None
+def in_means(results: Results, pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs that means are of: on which the base ended, and no labels have a cut of 0."""
+    free = set(without_cut(results))
+    return [pair for pair in ended_on(results, pairs, BASE) if pair not in free]
 
 
-def count_ratio(count: int, base: int) -> float:
-    """Return a count by another one; 0, as the cut between separate bodies can be, is taken as 1."""
-    return max(count, 1) / max(base, 1)
+def without_cut(results: Results) -> list[Pair]:
+    """Return the pairs of which some labels, repaired or not, have an edge cut of 0."""
+    return list(dict.fromkeys((key.mesh, key.nparts) for key, run in results.runs.items() if run.edge_cut == 0))
+
+
+def mean_ratio(beside: Sequence[tuple[Run, Run]], figure: Callable[[Run], float]) -> float | None:
+    """Return the geometric mean of a figure by another one; None of nothing."""
+    return geometric_mean(figure(run) / figure(base) for run, base in beside) if beside else None
 
 
 def verdict(run: Run, base: Run) -> int:
@@ -131,23 +140,12 @@ def common(results: Results, pairs: Sequence[Pair]) -> tuple[list[Pair], list[st
 def price(results: Results, method: str) -> tuple[float, float, Pair] | None:
     """Return the edge cut of a method's repaired labels by that of its own: the mean, the most, and where that is."""
     found = []
+    free = set(without_cut(results))
     for pair in results.pairs:
         raw, repaired = (results.of(pair, method, repaired) for repaired in (False, True))
-        if raw and repaired and not raw.failure and not repaired.failure:
-            found.append((count_ratio(repaired.edge_cut, raw.edge_cut), pair))
+        if raw and repaired and not raw.failure and pair not in free:
+            found.append((repaired.edge_cut / raw.edge_cut, pair))
     if not found:
         return None
     most, where = max(found)
     return geometric_mean(ratio for ratio, _ in found), most, where
-
-
-def _cut(run: Run) -> int:
-    return run.edge_cut
-
-
-def _volume(run: Run) -> int:
-    return run.communication_volume
-
-
-def _ghosts(run: Run) -> int:
-    return run.ghosts

@@ -93,11 +93,19 @@ def test_a_win_or_a_loss_is_more_than_one_per_cent_or_a_failure_of_one(cut, base
     assert (one.wins, one.losses) == (found == 1, found == -1)
 
 
-def test_cuts_of_0_count_as_1_in_a_mean():
+def test_pairs_that_some_method_cuts_at_no_cost_are_in_no_mean_but_among_wins_and_losses():
     found = collected(
-        both=[run(BASE, 0), run("x", 0)], ours=[run(BASE, 0), run("x", 9)], theirs=[run(BASE, 4), run("x", 0)]
+        usual=[run(BASE, 100), run("x", 150), run("y", 120)],
+        ours=[run(BASE, 0), run("x", 900), run("y", 0)],
+        theirs=[run(BASE, 4), run("x", 0), run("y", 8)],
     )
-    assert score(found, "x").cut == pytest.approx((1 * 9 / 1 * 1 / 4) ** (1 / 3), rel=1e-12)
+    x, y = score(found, "x"), score(found, "y")
+    assert (x.cut, y.cut) == (1.5, 1.2)
+    assert (x.comparable, y.comparable, x.ended) == (True, True, 3)
+    assert (x.wins, x.losses, y.wins, y.losses) == (1, 2, 0, 2)
+    text = "\n".join(result_tables.cuts_of_0(found))
+    assert "| ours into 2 | 0 | 900 | 0 |" in text
+    assert "| theirs into 2 | 4 | 0 | 8 |" in text
 
 
 # -- what fails ---------------------------------------------------------------------------------------------
