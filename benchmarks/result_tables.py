@@ -96,8 +96,8 @@ def cuts_of_0(results: Results) -> Iterator[str]:
     if not (free := without_cut(results)):
         return
     yield (
-        f"**Edge cuts of the {len(free)} pairs that some method cuts at no cost**, as separate bodies allow: a ratio "
-        "to 0 says nothing, so that no mean has them; wins and losses count them"
+        f"**Edge cuts of repaired labels, of the {len(free)} pairs of which some labels, own or repaired, cut nothing**"
+        ", as separate bodies allow: a ratio to 0 says nothing, so that no mean has them; wins and losses count them"
     )
     lines = [[f"{mesh} into {nparts}", *_cuts(results, (mesh, nparts))] for mesh, nparts in free]
     yield table(("pair", *results.methods), lines)
