@@ -22,7 +22,7 @@ from meshpart.local_graph import LocalGraph, local_graph
 from meshpart.merge import merge
 from meshpart.mesh import Mesh, MeshLike, Periodic
 from meshpart.mesh_file import write
-from meshpart.methods import Problem
+from meshpart.methods import Method, Problem
 from meshpart.partition import iter_partition, iter_split, partition, partition_labels, split
 from meshpart.plot import plot
 from meshpart.quality import Quality, quality
@@ -48,6 +48,7 @@ __all__ = [
     "MeshLike",
     "MeshpartError",
     "MeshpartWarning",
+    "Method",
     "MethodError",
     "MissingDependencyError",
     "PartStore",

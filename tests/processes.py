@@ -1,11 +1,32 @@
-"""What runs on this machine, as Linux tells it in /proc."""
+"""Processes that tests start, and what runs on this machine, as Linux tells it in /proc."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+
+@contextmanager
+def host(code: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run Python code in a process and a session of its own, whose end is certain."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", code, *arguments],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def children(process: int) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 from grid_graphs import cut, grid
-from processes import children, is_gone, name, waited
+from processes import children, host, is_gone, name, waited
 
 from meshpart import MethodError, _core
 from meshpart.methods.kahip import HELPER
@@ -40,26 +39,9 @@ def has_children():
 """
 
 
-@contextmanager
-def host(code: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run Python code in a process and a session of its own, whose end is certain."""
-    process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", PRELUDE + code, *arguments],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
 def output(code: str, *arguments: str) -> list[str]:
     """Return the words that Python code prints."""
-    with host(code, *arguments) as process:
+    with host(PRELUDE + code, *arguments) as process:
         printed, _ = process.communicate(timeout=60)
         assert process.returncode == 0
         return printed.split()
@@ -97,7 +79,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted", has_children(), descriptors() == before, flush=True)
 """
-    with host(code) as process:
+    with host(PRELUDE + code) as process:
         helper = helper_of(process.pid)
         start = time.monotonic()
         os.killpg(process.pid, signal.SIGINT)  # to all of them, as a terminal does
@@ -122,7 +104,7 @@ except TimeoutError:
 
 
 def test_the_end_of_the_host_is_that_of_its_helper() -> None:
-    with host(LONG) as process:
+    with host(PRELUDE + LONG) as process:
         helper = helper_of(process.pid)
         assert not is_gone(helper)
         process.kill()
@@ -181,7 +163,7 @@ def test_a_helper_that_cannot_be_started_is_named(tmp_path: Path) -> None:
 
 
 def test_the_helper_gets_two_descriptors_and_signals_as_by_default() -> None:
-    with host(LONG) as process:
+    with host(PRELUDE + LONG) as process:
         helper = helper_of(process.pid)
         # A process that begins opens files for a moment.
         assert waited(lambda: {path.name for path in Path(f"/proc/{helper}/fd").iterdir()} == set("01234"))
@@ -232,7 +214,7 @@ try:
 except MethodError as error:
     print(str(error).replace(" ", "_"))
 """
-    with host(code) as process:
+    with host(PRELUDE + code) as process:
         os.kill(helper_of(process.pid), signal.SIGKILL)
         assert process.communicate(timeout=10)[0].split() == ["KaHIP's_process_ended_without_a_result"]
 

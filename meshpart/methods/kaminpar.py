@@ -11,7 +11,12 @@ import numpy as np
 
 
 def prepared(job: Any) -> Callable[[], Any]:
-    """Return the call of KaMinPar's `compute_partition`, on one thread."""
+    """Return the call of KaMinPar's `compute_partition` in the context of the mode's name, on one thread.
+
+    Over 11 meshes of 30 000 cells into 8 and 64 parts, KaMinPar's "default" context cut 3 % less than "fast" in 1.7
+    times its time, "eco" 8 % less in 2.8, "strong" 12 % less in 5.3 times. "strong" takes time with the cube of their
+    number where a vertex has hundreds of neighbours in as many parts: a hub of 4000 into 100 parts took it 4 s.
+    """
     import kaminpar
 
     with tempfile.TemporaryFile() as file:  # which has no name, and is gone with this process

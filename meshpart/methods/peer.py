@@ -64,12 +64,12 @@ class Peer:
             with tempfile.TemporaryFile() as job:  # not a pipe, into which 20 MB would go in 5000 pieces
                 _write(Job.of(problem), job)
                 job.seek(0)
-                done = subprocess.run(self._command(), stdin=job, capture_output=True, check=False)
+                code, answer, printed = _done(self._command(), job)
         except OSError as error:
             raise MethodError(f"the process of {self.name} cannot be started: {error}") from error
-        if done.returncode != 0 or not done.stdout:
-            raise MethodError(f"{self.name} {_end(done.returncode)}{_last_words(done.stderr)}")
-        with np.load(io.BytesIO(done.stdout)) as found:
+        if code != 0 or not answer:
+            raise MethodError(f"{self.name} {_end(code)}{_last_words(printed)}")
+        with np.load(io.BytesIO(answer)) as found:
             if "error" in found:
                 raise MethodError(f"{self.name} failed: {found['error']}")
             return Outcome(frozen(found["labels"]), float(found["seconds"]))
@@ -91,6 +91,20 @@ def _write(job: Job, file: BinaryIO) -> None:
     }
     given |= {name: np.array(value) for name, value in job._asdict().items() if name != "graph"}
     np.savez(file, **given)
+
+
+def _done(command: list[str], job: BinaryIO) -> tuple[int, bytes, bytes]:
+    """Return the exit code of a process, and what it wrote to standard output and error.
+
+    It is gone when this returns or raises: `subprocess.run` would leave it dying after Ctrl-C.
+    """
+    with subprocess.Popen(command, stdin=job, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            answer, printed = process.communicate()
+        finally:
+            process.kill()
+            code = process.wait()
+    return code, answer, printed
 
 
 def _end(code: int) -> str:

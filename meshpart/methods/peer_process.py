@@ -57,7 +57,7 @@ def _found(prepared: Callable[[Any], Callable[[], Any]], job: SimpleNamespace) -
         start = time.perf_counter()
         labels = call()
         seconds = time.perf_counter() - start
-        return {"labels": np.asarray(labels).astype(np.int32), "seconds": np.array(seconds)}
+        return {"labels": np.asarray(labels).astype(np.int32, casting="same_kind"), "seconds": np.array(seconds)}
     except Exception as error:
         return {"error": np.array(f"{type(error).__name__}: {' '.join(str(error).split())}")}
 
