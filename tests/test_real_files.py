@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
+from peers import OWN
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -36,7 +37,6 @@ from meshpart import (
 )
 from meshpart.cells import cell_type
 from meshpart.io import read
-from meshpart.methods import METHODS
 
 Labels = npt.NDArray[np.int32]
 
@@ -386,7 +386,7 @@ def dims_of(mesh: Mesh) -> npt.NDArray[np.int64]:
 
 def assert_sound_labels(mesh: Mesh, nparts: int) -> None:
     """Assert all that labels promise: range, balance of partitioned cells, attached cells with their parents."""
-    for method in METHODS:
+    for method in OWN:
         labels = partition_labels(mesh, nparts, method=method, allow_empty=True)
         assert labels.dtype == np.int32
         assert labels.shape == (mesh.n_cells,)
