@@ -43,19 +43,22 @@ def partition_labels(
         Of a part, its owned cells are partitioned, numbered as they are locally; arrays are given for these.
     nparts : int
         How many parts; at most as many as there are units, unless `allow_empty`.
-    method : str or callable
+    method : str, callable, or Method
         "kahip": KaHIP's multilevel partitioner on the dual graph, few facets cut. "sfc": pieces of a Hilbert curve
-        through the centroids, much faster, more facets cut. "auto": "kahip". A function from a `Problem` to labels of
-        its units (cells that are not attached, and groups) serves too.
+        through the centroids, much faster, more facets cut. "auto": "kahip". "metis", "scotch", "kaminpar" and
+        "mtkahypar": those partitioners on the same graph, where the extra `peers` has installed them, on one thread. A
+        function from a `Problem` to labels of its units (cells that are not attached, and groups) serves too; a
+        `Method` says more of it.
     mode : str
-        Of "kahip", how much time to take for fewer cut facets: "fast", "eco" or "strong"; "fastsocial", "ecosocial" and
-        "strongsocial" are meant for graphs that are no meshes.
+        How much time to take for fewer cut facets: "fast", "eco" or "strong". "kahip" and "kaminpar" have all three,
+        "scotch" and "mtkahypar" have "eco" and "strong"; the others have none, and take "eco" alone. Of "kahip" there
+        are "fastsocial", "ecosocial" and "strongsocial" too, which are meant for graphs that are no meshes.
     imbalance : float
         How much heavier than the mean the heaviest part may be, 0.03 is three per cent. Sought is that no part weighs
         more than (1 + imbalance) * ceil(total / nparts); promised is that none weighs more than that or than the mean
         plus (1 - 1/nparts) times the heaviest unit, whichever is more. One warning says if what is sought is missed.
     seed : int
-        For methods that draw at random, as "kahip" does; "sfc" does not.
+        For methods that draw at random; "sfc" and "mtkahypar" do not.
     weights : array_like (n_cells,), str, or dict, optional
         The load of each cell: an array, or one for each block; the name of a cell_data array; or a dict by cell type or
         cell set (cells that it does not name weigh 1, a set beats a type). Attached cells carry no load.
@@ -84,9 +87,12 @@ def partition_labels(
     Raises
     ------
     ArgumentError, MeshError
-        If an argument or the mesh cannot be right.
+        If an argument or the mesh cannot be right; ArgumentError too if the method does not have the mode.
     MethodError
-        If KaHIP's process ends without labels, or a method given as a function returns labels that are none.
+        If the process of a partitioner ends without labels, or a method given as a function returns labels that are
+        none.
+    MissingDependencyError
+        If the method's package is not installed.
 
     Examples
     --------

@@ -31,6 +31,15 @@ class Method:
         Whether its labels need no repair.
     package : str or None
         What it needs beside the library; the extra `peers` brings it.
+
+    Examples
+    --------
+    >>> import meshpart
+    >>> points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]
+    >>> mesh = meshpart.Mesh(points, [("quad", [[0, 1, 4, 3], [1, 2, 5, 4]])])
+    >>> backwards = meshpart.Method("backwards", lambda problem: [1, 0], modes=("fast",), leaves_fragments=True)
+    >>> meshpart.partition_labels(mesh, 2, method=backwards, mode="fast")
+    array([1, 0], dtype=int32)
     """
 
     name: str
