@@ -233,11 +233,11 @@ def quality(
         part_weights = loads * unit
     total, heaviest = sum(loads.tolist()), int(loads.max())
     limits = bounds(total, _heaviest_unit(units, load), nparts, allowed)
+    shared_points, points, ghosts, neighbours = _core.halo_metrics(mesh.flat, labels, nparts, n_threads)
     owned = _core.invert(labels, nparts)
-    cells, points = np.diff(owned[0]), _core.owned_point_counts(mesh.flat, labels, nparts, n_threads)
+    cells = np.diff(owned[0])
     dual = dual_graph(mesh, edge_weights=edge_weights, threads=n_threads)
     cut, volume, components, *quotient = _core.cut_metrics(dual.flat, mesh.kinds, labels, *owned)
-    shared_points, ghosts, neighbours = _core.halo_metrics(mesh.flat, labels, *owned, n_threads)
     offsets, targets, edge_weights = map(frozen, quotient)
     return Quality(
         nparts=nparts,

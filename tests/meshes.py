@@ -122,6 +122,23 @@ def fan(n: int) -> Mesh:
     return Mesh(points, [("triangle", [[0, i + 1, (i + 1) % n + 1] for i in range(n)])])
 
 
+def spindle(n: int) -> Mesh:
+    """Return n tets around the edge from point 0 to point 1; spindle(4) seen along it is
+
+        3
+       /|\\
+      /1|0\\
+     4-0,1-2      tet i is (0, 1, i + 2, i + 3), and the last one closes the circle
+      \\2|3/
+       \\|/
+        5
+    """
+    angle = 2 * np.pi * np.arange(n) / n
+    rim = np.stack([np.cos(angle), np.sin(angle), np.zeros(n)], axis=1)
+    points = np.vstack([[[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]], rim])
+    return Mesh(points, [("tetra", [[0, 1, i + 2, (i + 1) % n + 2] for i in range(n)])])
+
+
 def separate(n: int) -> Mesh:
     """Return n quads that share no point; separate(2) is
 

@@ -1,4 +1,4 @@
-"""What splitting costs: what goes in and what comes out, and never parts times mesh."""
+"""What splitting and judging cost: what goes in and what comes out, and never parts times mesh."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from carrying import carrying
-from meshes import fan, quads
+from meshes import fan, quads, spindle
 
-from meshpart import CellBlock, Mesh, SubMesh, split
+from meshpart import CellBlock, Mesh, SubMesh, quality, split
 
 
 def bytes_held_by(parts: list[SubMesh]) -> int:
@@ -82,14 +82,20 @@ def test_the_memory_of_splitting_does_not_grow_as_parts_times_mesh() -> None:
     assert peak_of_splitting(mesh, 1000) < peak_of_splitting(mesh, 10) + 1000 * 30_000
 
 
-def seconds_of_splitting(mesh: Mesh, nparts: int, **how: Any) -> float:
-    """Return how long a processor works to split a mesh, the better of two tries."""
-    labels, seconds = strips_of(mesh, nparts), []
+def seconds_of(run: Callable[[], object]) -> float:
+    """Return how long a processor works, the better of two tries."""
+    seconds = []
     for _ in range(2):
         start = time.process_time()
-        split(mesh, labels, threads=1, **how)
+        run()
         seconds.append(time.process_time() - start)
     return min(seconds)
+
+
+def seconds_of_splitting(mesh: Mesh, nparts: int, **how: Any) -> float:
+    """Return how long a processor works to split a mesh."""
+    labels = strips_of(mesh, nparts)
+    return seconds_of(lambda: split(mesh, labels, threads=1, **how))
 
 
 @pytest.mark.parametrize(("make", "n"), [(many_vertices, 100_000), (many_triangular_polygons, 600_000)])
@@ -127,3 +133,10 @@ def test_one_part_of_many_costs_a_fraction_of_all(ghost_layers: int) -> None:
     mesh = quads(500, 500)
     alone = seconds_of_splitting(mesh, 1_000, ghost_layers=ghost_layers, only=[500])
     assert alone < seconds_of_splitting(mesh, 1_000, ghost_layers=ghost_layers) / 2
+
+
+@pytest.mark.parametrize("mesh", [fan(20_000), spindle(20_000), quads(100, 200)], ids=["hub", "two hubs", "grid"])
+def test_the_time_of_judging_does_not_grow_as_parts_times_mesh(mesh: Mesh) -> None:
+    # around a hub each of 4000 parts has all 20 000 cells: to list these took 100 times as long as to judge 4 parts
+    few, many = strips_of(mesh, 4), strips_of(mesh, 4_000)
+    assert seconds_of(lambda: quality(mesh, many, threads=1)) < 10 * seconds_of(lambda: quality(mesh, few, threads=1))

@@ -24,16 +24,19 @@ from meshes import (
     labels_of,
     meshes,
     no_cells,
+    polygons,
     quads,
     quads_with_lines,
     separate,
+    spindle,
     strip,
     tets,
     triangles,
     two_tets_with_triangles,
+    with_unused_points,
 )
 
-from meshpart import ArgumentError, Mesh, MeshError, Quality, partition_labels, quality
+from meshpart import ArgumentError, CellBlock, Mesh, MeshError, Quality, partition_labels, quality
 from meshpart.arrays import same
 from meshpart.graph import dual_graph
 from meshpart.tables import MOST_ROWS
@@ -246,6 +249,43 @@ def test_weights_beyond_the_precision_of_floats_are_compared_exactly() -> None:
 def test_drawn_meshes_have_the_quality_that_brute_force_finds(mesh: Mesh) -> None:
     labels = in_turn(mesh).tolist()
     assert seen(quality(mesh, labels, 3)) == reference.quality(mesh, rows(dual_graph(mesh)), labels, 3)
+
+
+def joined(*bodies: Mesh) -> Mesh:
+    """Return the blocks of several meshes as one mesh, with what has the number 0 in each made one point."""
+    blocks, points = [], [np.zeros((1, 3))]
+    for body in bodies:
+        before = sum(map(len, points)) - 1
+        blocks += [replace(block, nodes=np.where(block.nodes == 0, 0, block.nodes + before)) for block in body.blocks]
+        points.append(np.pad(body.points[1:], ((0, 0), (0, 3 - body.points.shape[1]))))
+    return Mesh(np.vstack(points), blocks)
+
+
+def flower() -> Mesh:
+    """Return a polygon of twelve points, each of which a vertex of its own lies on, and a beam from one to another."""
+    rim = fan(12).points[1:]
+    petals = [("vertex", np.arange(12).reshape(-1, 1)), ("line", [[0, 6]])]
+    return Mesh(rim, [CellBlock.from_rows("polygon", [list(range(12))]), *petals])
+
+
+@pytest.mark.parametrize("nparts", [2, 13, 40])
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        fan(30),
+        spindle(30),
+        joined(fan(20), spindle(20), fan(9), beam_between_shells()),
+        with_unused_points(joined(spindle(12), two_tets_with_triangles(), polygons()), 3),
+        flower(),
+    ],
+    ids=["hub", "two hubs", "three hubs", "attached cells and polygons", "a cell that all parts meet"],
+)
+def test_where_many_parts_meet_the_quality_is_what_brute_force_finds(mesh: Mesh, nparts: int) -> None:
+    labels = np.random.default_rng(nparts).integers(0, nparts, mesh.n_cells)
+    expected = reference.quality(mesh, rows(dual_graph(mesh)), labels.tolist(), nparts)
+    assert max(expected["part_ghosts"]) > 0
+    for threads in (1, 2):
+        assert seen(quality(mesh, labels, nparts, threads=threads)) == expected
 
 
 @given(meshes(), st.data())

@@ -21,16 +21,13 @@ void bind_metrics(py::module_& m) {
         py::arg("owned_offsets").noconvert(), py::arg("owned_cells").noconvert());
     m.def(
         "halo_metrics",
-        [](const py::tuple& flat, const Array<part_t>& labels, const Array<index_t>& offsets,
-           const Array<index_t>& cells, int threads) {
+        [](const py::tuple& flat, const Array<part_t>& labels, part_t nparts, int threads) {
             const MeshArgument mesh(flat);
-            auto found =
-                released([&] { return halo_metrics(mesh.view(), span(labels), csr(offsets, cells), threads); });
-            return py::make_tuple(found.shared_points, array(std::move(found.ghosts)),
+            auto found = released([&] { return halo_metrics(mesh.view(), span(labels), nparts, threads); });
+            return py::make_tuple(found.shared_points, array(std::move(found.points)), array(std::move(found.ghosts)),
                                   array(std::move(found.neighbours)));
         },
-        py::arg("mesh"), py::arg("labels").noconvert(), py::arg("owned_offsets").noconvert(),
-        py::arg("owned_cells").noconvert(), py::arg("threads"));
+        py::arg("mesh"), py::arg("labels").noconvert(), py::arg("nparts"), py::arg("threads"));
 }
 
 }  // namespace meshpart::bindings

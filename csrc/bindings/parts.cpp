@@ -25,13 +25,6 @@ void bind_parts(py::module_& m) {
     bind_invert<index_t>(m);
     bind_invert<part_t>(m);
     m.def(
-        "owned_point_counts",
-        [](const py::tuple& flat, const Array<part_t>& labels, part_t nparts, int threads) {
-            const MeshArgument mesh(flat);
-            return array(released([&] { return owned_point_counts(mesh.view(), span(labels), nparts, threads); }));
-        },
-        py::arg("mesh"), py::arg("labels").noconvert(), py::arg("nparts"), py::arg("threads"));
-    m.def(
         "build_parts",
         [](const py::tuple& flat, const Array<part_t>& labels, part_t nparts, const Array<part_t>& parts,
            std::int32_t layers, int threads) {

@@ -1,7 +1,6 @@
 #include "parts.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -98,17 +97,8 @@ Parts build_parts(const MeshView& mesh, std::span<const part_t> labels, part_t n
         lay_out_blocks(mesh, threads, none);
         return none;
     }
-    const bool short_ids = std::max(mesh.n_cells(), mesh.n_points) <= std::numeric_limits<std::uint32_t>::max();
-    return short_ids ? build_parts_in<std::uint32_t>(mesh, labels, nparts, parts, layers, threads)
-                     : build_parts_in<index_t>(mesh, labels, nparts, parts, layers, threads);
-}
-
-Vector<index_t> owned_point_counts(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, int threads) {
-    std::vector<part_t> all(nparts);
-    std::iota(all.begin(), all.end(), 0);
-    auto starts = regroup<index_t>(mesh, labels, nparts, all, 0, threads).point_starts;
-    std::adjacent_difference(starts.begin(), starts.end(), starts.begin());
-    return {starts.begin() + 1, starts.end()};
+    return has_short_ids(mesh) ? build_parts_in<std::uint32_t>(mesh, labels, nparts, parts, layers, threads)
+                               : build_parts_in<index_t>(mesh, labels, nparts, parts, layers, threads);
 }
 
 }  // namespace meshpart

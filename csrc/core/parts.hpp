@@ -33,7 +33,4 @@ template <class Id>
 Parts build_parts_in(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, std::span<const part_t> parts,
                      std::int32_t layers, int threads);
 
-// How many points each of 0..nparts-1 owns.
-Vector<index_t> owned_point_counts(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, int threads);
-
 }  // namespace meshpart

@@ -1,6 +1,8 @@
 // A mesh, or the part of it around some parts, numbered by owner.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -32,6 +34,11 @@ struct Grouped {
     std::span<const Id> cells_on(Id rank) const { return on_points[points_by_rank[rank]]; }
     std::span<const Id> near_cells_on(Id rank) const { return near_on_points[points_by_rank[rank]]; }
 };
+
+// Whether the numbers of all cells and points fit a std::uint32_t.
+inline bool has_short_ids(const MeshView& mesh) {
+    return std::max(mesh.n_cells(), mesh.n_points) <= std::numeric_limits<std::uint32_t>::max();
+}
 
 // Groups a mesh by owner. A point belongs to the part that owns most of the cells on it, the lowest on a tie; to part 0
 // if no cell is on it.

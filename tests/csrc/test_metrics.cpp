@@ -46,7 +46,44 @@ CutMetrics cut_of(const Graph& graph, const std::vector<std::uint8_t>& kinds, co
 }
 
 HaloMetrics halo_of(const Mesh& mesh, const Labels& labels, index_t nparts, int threads = 2) {
-    return halo_metrics(mesh.view(), labels, cells_of_parts(labels, nparts).view(), threads);
+    return halo_metrics(mesh.view(), labels, static_cast<part_t>(nparts), threads);
+}
+
+bool same(const HaloMetrics& a, const HaloMetrics& b) {
+    return a.shared_points == b.shared_points && a.points == b.points && a.ghosts == b.ghosts &&
+           a.neighbours == b.neighbours;
+}
+
+// Compares with the definitions, for several numbers of threads and for long and short ids.
+void check_halo(const Mesh& mesh, const Labels& labels, index_t nparts) {
+    index_t shared = 0;
+    std::set<std::pair<part_t, index_t>> ghosts;  // a part, and a cell
+    std::set<std::pair<part_t, part_t>> neighbours;
+    for (const auto& cells : cells_on_points(mesh)) {
+        std::set<part_t> parts;
+        for (const index_t cell : cells) parts.insert(labels[cell]);
+        shared += parts.size() > 1;
+        for (const part_t part : parts) {
+            for (const index_t cell : cells) {
+                if (labels[cell] == part) continue;
+                ghosts.insert({part, cell});
+                neighbours.insert({part, labels[cell]});
+            }
+        }
+    }
+    const auto owners = slow_owners(mesh, labels, nparts);
+    const auto count = [](const auto& pairs, part_t part) {
+        return std::ranges::count_if(pairs, [part](const auto& pair) { return pair.first == part; });
+    };
+    const auto found = halo_of(mesh, labels, nparts);
+    REQUIRE(found.shared_points == shared);
+    for (part_t part = 0; part < nparts; ++part) {
+        REQUIRE(found.points[part] == std::ranges::count(owners, part));
+        REQUIRE(found.ghosts[part] == count(ghosts, part));
+        REQUIRE(found.neighbours[part] == count(neighbours, part));
+    }
+    for (const int threads : {1, 5}) REQUIRE(same(halo_of(mesh, labels, nparts, threads), found));
+    REQUIRE(same(halo_metrics_in<index_t>(mesh.view(), labels, static_cast<part_t>(nparts), 2), found));
 }
 
 // How many pieces the vertices of a part fall into, found by walking from each.
@@ -177,32 +214,37 @@ TEST_CASE("halos are what their definitions say, for random meshes and labels") 
         CAPTURE(trial);
         const auto mesh = random_mesh(random, trial % 2 ? 6 : 40, 6, 8);
         const index_t nparts = random.integer(1, trial % 3 ? 4 : 20);
-        const auto labels = random_labels(random, mesh, nparts);
-
-        index_t shared = 0;
-        std::set<std::pair<part_t, index_t>> ghosts;  // a part, and a cell
-        std::set<std::pair<part_t, part_t>> neighbours;
-        for (const auto& cells : cells_on_points(mesh)) {
-            std::set<part_t> parts;
-            for (const index_t cell : cells) parts.insert(labels[cell]);
-            shared += parts.size() > 1;
-            for (const part_t part : parts) {
-                for (const index_t cell : cells) {
-                    if (labels[cell] == part) continue;
-                    ghosts.insert({part, cell});
-                    neighbours.insert({part, labels[cell]});
-                }
-            }
-        }
-        const auto found = halo_of(mesh, labels, nparts);
-        REQUIRE(found.shared_points == shared);
-        for (part_t part = 0; part < nparts; ++part) {
-            REQUIRE(found.ghosts[part] ==
-                    std::ranges::count_if(ghosts, [part](const auto& pair) { return pair.first == part; }));
-            REQUIRE(found.neighbours[part] ==
-                    std::ranges::count_if(neighbours, [part](const auto& pair) { return pair.first == part; }));
-        }
+        check_halo(mesh, random_labels(random, mesh, nparts), nparts);
     }
+}
+
+TEST_CASE("halos are what their definitions say where many parts meet on several points") {
+    Random random(9);
+    for (int trial = 0; trial < 50; ++trial) {
+        CAPTURE(trial);
+        const index_t hubs = random.integer(1, 6), rim = random.integer(1, 40);
+        std::vector<Ids> lines, tets;  // between any two hubs, and around them
+        for (index_t a = 0; a < hubs; ++a) {
+            for (index_t b = 0; b < a; ++b) lines.push_back({a, b});
+        }
+        for (index_t i = 0; i < rim; ++i) {
+            const index_t a = random.integer(0, hubs - 1), b = random.integer(0, hubs - 1);
+            tets.push_back({a, b, hubs + i, hubs + (i + 1) % rim});
+        }
+        const auto mesh = Mesh(hubs + rim + 1).add(tetra, tets).add(line, lines);
+        const index_t nparts = random.integer(1, 50);
+        check_halo(mesh, random_labels(random, mesh, nparts), nparts);
+    }
+}
+
+TEST_CASE("all parts meet on the points of one cell") {
+    // a polygon of part 0, and on each of its points a vertex of another part
+    const auto mesh = Mesh(7).add(polygon, {{0, 1, 2, 3, 4}}).add(vertex, {{0}, {1}, {2}, {3}, {4}, {6}});
+    const auto halo = halo_of(mesh, {0, 1, 2, 3, 4, 5, 6}, 8);
+    CHECK(halo.shared_points == 5);
+    CHECK(plain(halo.points) == Ids{6, 0, 0, 0, 0, 0, 1, 0});  // ties, and point 5, which no cell uses
+    CHECK(plain(halo.ghosts) == Ids{5, 1, 1, 1, 1, 1, 0, 0});
+    CHECK(plain(halo.neighbours) == Ids{5, 1, 1, 1, 1, 1, 0, 0});
 }
 
 TEST_CASE("ids out of range are refused") {
@@ -217,4 +259,10 @@ TEST_CASE("ids out of range are refused") {
     CHECK_THROWS_AS(cut_metrics(graph.view(), kinds, labels, owned.view()), std::out_of_range);
     const Labels beyond{0, 2};
     CHECK_THROWS_AS(cut_metrics(graph.view(), kinds, beyond, cells_of_parts(labels, 2).view()), std::out_of_range);
+    CHECK_THROWS_AS(halo_of(quad_grid(2, 1), beyond, 2), std::out_of_range);
+    for (const index_t wrong : {index_t{6}, index_t{-1}}) {
+        auto mesh = quad_grid(2, 1);
+        mesh.points[5] = wrong;
+        CHECK_THROWS_AS(halo_of(mesh, labels, 2), std::out_of_range);
+    }
 }

@@ -352,16 +352,3 @@ TEST_CASE("build_parts refuses points and labels that are not there") {
         CHECK_THROWS_AS(parts_of(quad_grid(2, 2), {0, 1, wrong, 2}, 3, {0, 1, 2}, 1), std::out_of_range);
     }
 }
-
-TEST_CASE("owned_point_counts are as many as the owners have") {
-    Random random(5);
-    for (int trial = 0; trial < 100; ++trial) {
-        CAPTURE(trial);
-        const auto mesh = random_mesh(random, 30, 6, 6);
-        const index_t nparts = random.integer(1, 6);
-        const auto labels = random_labels(random, mesh, nparts);
-        Ids expected(nparts, 0);
-        for (const part_t owner : slow_owners(mesh, labels, nparts)) ++expected[owner];
-        REQUIRE(plain(owned_point_counts(mesh.view(), labels, static_cast<part_t>(nparts), 2)) == expected);
-    }
-}
