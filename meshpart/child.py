@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.spawn import get_executable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 SAME_MODULES = """
 import json, sys
@@ -59,11 +59,15 @@ def answer(code: str, *arguments: str, given: Sequence[bytes] = (), time_limit: 
     Failed
         If it cannot be started, crashes, fails, or takes longer; with a message that goes on from a name.
     """
-    with tempfile.TemporaryFile() as answered:
+    with contextlib.ExitStack() as files:
         try:
+            # No pipes, into which 20 MB would go in 5000 pieces, and which a process may leave full.
+            asked, answered = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+            asked.writelines(given)
+            asked.seek(0)
             process = subprocess.Popen(
                 command(code, *arguments),
-                stdin=subprocess.PIPE,
+                stdin=asked,
                 stdout=answered,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
@@ -72,15 +76,28 @@ def answer(code: str, *arguments: str, given: Sequence[bytes] = (), time_limit: 
             raise Failed(f"cannot be started: {error}") from error
         said = _Said(process.stderr)
         with _ended(process):
-            threading.Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
             try:
                 process.wait(time_limit)
             except subprocess.TimeoutExpired:
                 raise Failed(f"took longer than {time_limit:g} s") from None
-        if process.returncode != 0:
-            raise Failed(_how_it_ended(process.returncode, said.text()))
         answered.seek(0)
-        return answered.read()
+        found = answered.read()
+    if process.returncode != 0:
+        raise Failed(how_it_ended(process.returncode, said.text()))
+    if not found:
+        raise Failed("ended without an answer")
+    return found
+
+
+def how_it_ended(code: int, said: str) -> str:
+    """Return what an exit code other than 0 means, with the last words of the process."""
+    words = f": {said[-MOST_SAID:]}" if said else ""
+    if code > 0:
+        return f"failed with exit code {code}{words}"
+    if -code == signal.SIGKILL:
+        return "was killed (SIGKILL), as happens where memory runs out"
+    known = {number.value: number.name for number in signal.Signals}
+    return f"crashed ({known.get(-code, f'signal {-code}')}){words}"
 
 
 def end_with(parent: int) -> None:
@@ -117,12 +134,6 @@ def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
         process.wait()
 
 
-def _feed(pipe: Any, given: Sequence[bytes]) -> None:
-    with contextlib.suppress(OSError), pipe:  # who does not read it all has a reason, and says it
-        for piece in given:
-            pipe.write(piece)
-
-
 class _Said:
     """The last words of a process, which are read while it runs, so that it never waits for a reader."""
 
@@ -142,17 +153,3 @@ class _Said:
         with self._pipe:
             while piece := os.read(self._pipe.fileno(), 1 << 16):
                 self._last = (self._last + piece)[-4 * MOST_SAID :]
-
-
-def _how_it_ended(code: int, said: str) -> str:
-    """Return what an exit code means, with the last words."""
-    words = f": {said}" if said else ""
-    if code > 0:
-        return f"failed{words or f': exit code {code}'}"
-    if -code == signal.SIGKILL:
-        return "was killed (SIGKILL), as happens where memory runs out"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    return f"crashed ({name}){words}"

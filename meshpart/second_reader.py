@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import signal
 import subprocess
 import tempfile
 from importlib.util import find_spec
@@ -73,10 +72,10 @@ def read_in_child(file: Path) -> SecondReading:
         except OSError as error:
             raise FormatError(f"{PACKAGE} cannot be started: {error}") from error
         said = " ".join((done.stdout + done.stderr).decode(errors="replace").split())
-        if done.returncode < 0:
-            raise FormatError(f"{PACKAGE} crashed ({signal.Signals(-done.returncode).name})")
-        if done.returncode > 0 or not result.exists():
-            raise FormatError(f"{PACKAGE} failed: {said[-500:]}")
+        if done.returncode != 0:
+            raise FormatError(f"{PACKAGE} {child.how_it_ended(done.returncode, said)}")
+        if not result.exists():
+            raise FormatError(f"{PACKAGE} failed: {said[-child.MOST_SAID :]}")
         content = pickle.loads(result.read_bytes())
     if "error" in content:
         raise FormatError(f"{PACKAGE}: {' '.join(content['error'].split())}")

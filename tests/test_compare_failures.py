@@ -20,7 +20,7 @@ from meshpart.compare import Run
 WHY: dict[Any, str] = {
     failing.aborts: "crashed (SIGABRT): something is terribly wrong",
     failing.leaves: "ended without an answer",
-    failing.leaves_with_3: "failed: exit code 3",
+    failing.leaves_with_3: "failed with exit code 3",
     failing.exits: "SystemExit: no more",
     failing.is_interrupted: "KeyboardInterrupt",
     failing.is_killed: "was killed (SIGKILL), as happens where memory runs out",

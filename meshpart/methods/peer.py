@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import io
 import os
-import signal
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,27 +57,20 @@ class Peer:
 
     def outcome(self, problem: Problem) -> Outcome:
         """Return the labels, and the seconds that the partitioner's own call took."""
+        file = self.file or HERE / f"{self.name}.py"
+        given = [str(HERE / "peer_process.py"), str(file), str(os.getpid())]
         try:
-            with tempfile.TemporaryFile() as job:  # not a pipe, into which 20 MB would go in 5000 pieces
-                _write(Job.of(problem), job)
-                job.seek(0)
-                code, answer, printed = _done(self._command(), job)
-        except OSError as error:
-            raise MethodError(f"the process of {self.name} cannot be started: {error}") from error
-        if code != 0 or not answer:
-            raise MethodError(f"{self.name} {_end(code)}{_last_words(printed)}")
+            answer = child.answer(RUN, *given, given=[_packed(Job.of(problem))])
+        except child.Failed as error:
+            raise MethodError(f"{self.name} {error}") from error
         with np.load(io.BytesIO(answer)) as found:
             if "error" in found:
                 raise MethodError(f"{self.name} failed: {found['error']}")
             return Outcome(frozen(found["labels"]), float(found["seconds"]))
 
-    def _command(self) -> list[str]:
-        file = self.file or HERE / f"{self.name}.py"
-        return child.command(RUN, str(HERE / "peer_process.py"), str(file), str(os.getpid()))
 
-
-def _write(job: Job, file: BinaryIO) -> None:
-    """Write a job as an .npz file."""
+def _packed(job: Job) -> bytes:
+    """Return a job as the bytes of an .npz file."""
     if len(job.graph.targets) > LARGEST_INT32:
         raise MeshpartError(
             f"a graph of {len(job.graph.targets)} entries, two an edge, is too large: the limit is {LARGEST_INT32}; "
@@ -90,32 +80,6 @@ def _write(job: Job, file: BinaryIO) -> None:
         name: array.astype(np.int32) for name, array in zip(job.graph._fields, job.graph, strict=True)
     }
     given |= {name: np.array(value) for name, value in job._asdict().items() if name != "graph"}
+    file = io.BytesIO()
     np.savez(file, **given)
-
-
-def _done(command: list[str], job: BinaryIO) -> tuple[int, bytes, bytes]:
-    """Return the exit code of a process, and what it wrote to standard output and error.
-
-    It is gone when this returns or raises: `subprocess.run` would leave it dying after Ctrl-C.
-    """
-    with subprocess.Popen(command, stdin=job, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            answer, printed = process.communicate()
-        finally:
-            process.kill()
-            code = process.wait()
-    return code, answer, printed
-
-
-def _end(code: int) -> str:
-    """Say how a process ended that left no answer."""
-    if code >= 0:
-        return f"ended its process with exit code {code}"
-    known = {number.value: number.name for number in signal.Signals}
-    return f"crashed ({known.get(-code, f'signal {-code}')})"
-
-
-def _last_words(printed: bytes) -> str:
-    """Return what a process printed last, in one line."""
-    said = " ".join(printed.decode(errors="replace").split())
-    return f": {said[-500:]}" if said else ""
+    return file.getvalue()
