@@ -12,13 +12,48 @@ namespace {
 
 constexpr index_t grain = 2048;
 
-// Row i of the result: what the rows of `back` list that row i of `there` names, without i itself.
+// Merges two ascending runs, without branches that depend on the values.
+void merge_two(std::span<const index_t> first, std::span<const index_t> second, index_t* out) {
+    const index_t *a = first.data(), *b = second.data();
+    const index_t *const a_end = a + first.size(), *const b_end = b + second.size();
+    while (a != a_end && b != b_end) {
+        const bool from_b = *b < *a;
+        *out++ = from_b ? *b : *a;
+        a += !from_b;
+        b += from_b;
+    }
+    std::copy(b, b_end, std::copy(a, a_end, out));
+}
+
+// Sorts values that ascend from each of `ends` to the next, the first of which is 0: neighbouring runs are merged, then
+// these, and so on. A third of the time that std::sort takes for the four runs of a tet's neighbours.
+void merge_runs(std::span<index_t> values, std::vector<index_t>& ends, std::vector<index_t>& scratch) {
+    scratch.resize(std::max(scratch.size(), values.size()));
+    index_t *from = values.data(), *to = scratch.data();
+    while (ends.size() > 2) {
+        const std::size_t n_runs = ends.size() - 1;
+        std::size_t kept = 0;
+        for (std::size_t run = 0; run < n_runs; run += 2) {
+            const index_t begin = ends[run], middle = ends[run + 1], end = ends[std::min(run + 2, n_runs)];
+            merge_two({from + begin, from + middle}, {from + middle, from + end}, to + begin);
+            ends[++kept] = end;
+        }
+        ends.resize(kept + 1);
+        std::swap(from, to);
+    }
+    if (from != values.data()) std::copy(from, from + values.size(), values.data());
+}
+
+// Row i of the result: what the rows of `back` list that row i of `there` names, without i itself. Whether these rows
+// ascend, and are few and long: then they are merged.
 //
 // Counts first and gathers then, so that no more memory is used than the result has.
+template <bool in_runs>
 Csr neighbours(CsrView there, CsrView back, int threads) {
     const index_t n = there.n_rows();
     std::vector<std::vector<index_t>> seen_by(threads);  // of each worker: the last row that met a neighbour
-    const auto for_each_new = [&](index_t row, std::vector<index_t>& seen, auto&& visit) {
+    const auto nothing = [] {};
+    const auto for_each_new = [&](index_t row, std::vector<index_t>& seen, auto&& visit, auto&& end_run) {
         if (seen.empty()) seen.assign(n, -1);
         seen[row] = row;
         for (const index_t middle : there[row]) {
@@ -27,13 +62,14 @@ Csr neighbours(CsrView there, CsrView back, int threads) {
                 seen[other] = row;
                 visit(other);
             }
+            end_run();
         }
     };
     Csr rows{Vector<index_t>(n + 1, 0), {}};
     parallel_for(n, threads, grain, [&](index_t begin, index_t end, int worker) {
         for (index_t row = begin; row < end; ++row) {
             index_t count = 0;
-            for_each_new(row, seen_by[worker], [&](index_t) { ++count; });
+            for_each_new(row, seen_by[worker], [&](index_t) { ++count; }, nothing);
             rows.offsets[row + 1] = count;
         }
     });
@@ -41,11 +77,20 @@ Csr neighbours(CsrView there, CsrView back, int threads) {
     rows.entries.resize(rows.offsets[n]);
     for (auto& seen : seen_by) seen.clear();
     parallel_for(n, threads, grain, [&](index_t begin, index_t end, int worker) {
+        std::vector<index_t> ends, scratch;
         for (index_t row = begin; row < end; ++row) {
-            const auto first = rows.entries.begin() + rows.offsets[row];
-            auto next = first;
-            for_each_new(row, seen_by[worker], [&](index_t other) { *next++ = other; });
-            std::sort(first, next);
+            index_t* const first = rows.entries.data() + rows.offsets[row];
+            index_t length = 0;
+            ends.assign(1, 0);
+            const auto end_run = [&] {
+                if (in_runs && length > ends.back()) ends.push_back(length);
+            };
+            for_each_new(row, seen_by[worker], [&](index_t other) { first[length++] = other; }, end_run);
+            if constexpr (in_runs) {
+                merge_runs({first, first + length}, ends, scratch);
+            } else {
+                std::sort(first, first + length);
+            }
         }
     });
     return rows;
@@ -62,13 +107,13 @@ Csr cells_sharing_points(const MeshView& mesh, std::span<const std::uint8_t> kin
         }
         points.close_row();
     }
-    return neighbours(points.view(), transpose(points.view(), mesh.n_points, threads).view(), threads);
+    return neighbours<true>(points.view(), transpose(points.view(), mesh.n_points, threads).view(), threads);
 }
 
 Csr points_sharing_cells(const MeshView& mesh, int threads) {
     const Csr cells{{mesh.cells.offsets.begin(), mesh.cells.offsets.end()},
                     {mesh.cells.entries.begin(), mesh.cells.entries.end()}};
-    return neighbours(transpose(cells.view(), mesh.n_points, threads).view(), cells.view(), threads);
+    return neighbours<false>(transpose(cells.view(), mesh.n_points, threads).view(), cells.view(), threads);
 }
 
 Vector<weight_t> shared_point_counts(const MeshView& mesh, CsrView rows, int threads) {
