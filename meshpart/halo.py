@@ -101,7 +101,7 @@ def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entit
     for side, own in zip(sides, values, strict=True):
         local = np.empty((side.ids.n_local, *own.shape[1:]), own.dtype)
         local[: side.ids.n_owned] = own
-        for neighbour in side.plan.neighbours.tolist():
+        for neighbour in side.places:
             other = at[neighbour]
             local[side.received_from(neighbour)] = values[other][sides[other].sent_to(side.part)]
         result.append(local)
@@ -163,7 +163,7 @@ def reduce(
     result = []
     for side, local in zip(sides, values, strict=True):
         total = local[: side.ids.n_owned].copy()
-        for neighbour in side.plan.neighbours.tolist():
+        for neighbour in side.places:
             other, rows = at[neighbour], side.sent_to(neighbour)
             total[rows] = combine(total[rows], values[other][sides[other].received_from(side.part)])
         result.append(total)
@@ -174,33 +174,37 @@ def reduce(
 
 
 class _Side(NamedTuple):
-    """The map and the plan of one part, for the entity of an exchange."""
+    """The map and the plan of one part, for the entity of an exchange; what is asked for each neighbour, as lists."""
 
     part: int
     ids: IndexMap
     plan: HaloPlan
+    places: dict[int, int]  # of each neighbour, among them
+    send_offsets: list[int]
+    recv_offsets: list[int]
+
+    @classmethod
+    def of(cls, part: int, ids: IndexMap, plan: HaloPlan) -> _Side:
+        """Return a side, of a plan that fits the map."""
+        neighbours, sends, receives = (
+            np.asarray(column).tolist() for column in (plan.neighbours, plan.send_offsets, plan.recv_offsets)
+        )
+        return cls(part, ids, plan, {number: place for place, number in enumerate(neighbours)}, sends, receives)
 
     def sent_to(self, neighbour: int) -> Ids:
         """Return the owned rows that a neighbour has as ghosts."""
-        place = self._place(neighbour)
-        return self.plan.send_indices[self.plan.send_offsets[place] : self.plan.send_offsets[place + 1]]
+        place = self.places[neighbour]
+        return self.plan.send_indices[self.send_offsets[place] : self.send_offsets[place + 1]]
 
     def received_from(self, neighbour: int) -> slice:
         """Return the rows of the ghosts that a neighbour owns."""
-        place = self._place(neighbour)
-        first, last = self.plan.recv_offsets[place : place + 2].tolist()
-        return slice(self.ids.n_owned + first, self.ids.n_owned + last)
+        place = self.places[neighbour]
+        return slice(self.ids.n_owned + self.recv_offsets[place], self.ids.n_owned + self.recv_offsets[place + 1])
 
     def n_received_from(self, neighbour: int) -> int | None:
         """Return how many ghosts a neighbour owns; None if it is none."""
-        place = self._place(neighbour)
-        if place == len(self.plan.neighbours) or self.plan.neighbours[place] != neighbour:
-            return None
-        first, last = self.plan.recv_offsets[place : place + 2].tolist()
-        return int(last - first)
-
-    def _place(self, neighbour: int) -> int:
-        return int(np.searchsorted(self.plan.neighbours, neighbour))
+        place = self.places.get(neighbour)
+        return None if place is None else self.recv_offsets[place + 1] - self.recv_offsets[place]
 
 
 # -- checks -------------------------------------------------------------------------------------------------
@@ -218,7 +222,9 @@ def _sides(parts: Sequence[Part], entity: str | None) -> list[_Side]:
         if not hasattr(given, plan):
             raise ArgumentError(f"entity is {entity!r}, and a {type(given).__name__} has none")
     check_all_there(parts)
-    sides = [_Side(given.part, getattr(given, ids), getattr(given, plan)) for given in parts]
+    for given in parts:
+        check_plan(entity, given.part, getattr(given, ids), getattr(given, plan))
+    sides = [_Side.of(given.part, getattr(given, ids), getattr(given, plan)) for given in parts]
     _check_plans(sides, entity)
     return sides
 
@@ -243,15 +249,16 @@ def check_plan(entity: str, part: int, ids: IndexMap, plan: HaloPlan) -> None:
 
 
 def _check_plans(sides: Sequence[_Side], entity: str) -> None:
-    """Refuse plans that do not fit the parts' maps or each other."""
+    """Refuse plans that do not fit each other."""
     at = {side.part: side for side in sides}
-    for part, ids, plan in sides:
-        check_plan(entity, part, ids, plan)
-        for place, neighbour in enumerate(plan.neighbours.tolist()):
+    for side in sides:
+        for neighbour, place in side.places.items():
             other = at.get(neighbour)
-            expected = None if other is None else other.n_received_from(part)
-            if expected != plan.send_offsets[place + 1] - plan.send_offsets[place]:
-                raise ArgumentError(f"the plans of parts {part} and {neighbour} for {entity} do not fit each other")
+            expected = None if other is None else other.n_received_from(side.part)
+            if expected != side.send_offsets[place + 1] - side.send_offsets[place]:
+                raise ArgumentError(
+                    f"the plans of parts {side.part} and {neighbour} for {entity} do not fit each other"
+                )
 
 
 def _values(what: str, values: Sequence[npt.ArrayLike], sides: Sequence[_Side], lengths: Sequence[int]) -> list[Array]:
