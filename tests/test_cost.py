@@ -121,11 +121,19 @@ def test_a_point_with_many_cells_costs_its_cells_and_not_their_square() -> None:
     assert seconds_of_splitting(large, 4, ghost_layers=1) < 64 * seconds_of_splitting(small, 4, ghost_layers=1)
 
 
-def test_one_part_on_a_point_with_many_cells_does_not_cost_what_all_parts_cost() -> None:
+@pytest.mark.parametrize("part", [0, 1])
+def test_one_part_on_a_point_with_many_cells_does_not_cost_what_all_parts_cost(part: int) -> None:
     # each of 400 parts has all 8000 cells; the point is part 0's
     mesh = fan(8_000)
-    alone = seconds_of_splitting(mesh, 400, ghost_layers=1, only=[1])
+    alone = seconds_of_splitting(mesh, 400, ghost_layers=1, only=[part])
     assert alone < seconds_of_splitting(mesh, 400, ghost_layers=1) / 20
+
+
+def test_one_part_with_layers_over_all_of_the_mesh_does_not_cost_what_all_parts_cost() -> None:
+    # each of 100 parts has all 10 000 cells of a strip
+    mesh = quads(10_000, 1)
+    alone = seconds_of_splitting(mesh, 100, ghost_layers=10_000, only=[50])
+    assert alone < seconds_of_splitting(mesh, 100, ghost_layers=10_000) / 10
 
 
 @pytest.mark.parametrize("ghost_layers", [0, 1, 2, 9])

@@ -213,6 +213,7 @@ LARGER = [
     with_unused_points(quads(20, 15), 5),
     quads_with_lines(18, 12),
     strip(120),
+    fan(40),
 ]
 
 

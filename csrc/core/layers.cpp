@@ -1,7 +1,10 @@
 #include "layers.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "range_finder.hpp"
 
 namespace meshpart {
 
@@ -109,5 +112,48 @@ void LayerSearch<Id>::for_each_point_of(std::span<const Ghost<Id>> cells, Visit&
 
 template class LayerSearch<std::uint32_t>;
 template class LayerSearch<index_t>;
+
+template <class Id>
+std::vector<std::uint8_t> surely_have_all_of(const Grouped<Id>& mesh, index_t holder, std::int32_t layers) {
+    std::vector<std::uint8_t> result(mesh.n_holders(), 0);
+    const auto shared = mesh.shared_points[holder];
+    if (shared.empty()) return result;
+
+    // Steps from a point to cells, 0 to those on it: to the nearest of each holder, to the farthest of the one.
+    constexpr index_t unknown = std::numeric_limits<index_t>::max();
+    std::vector<index_t> nearest(mesh.n_holders(), unknown);
+    index_t farthest = 0, n_left = mesh.cell_starts[holder + 1] - mesh.cell_starts[holder];
+    std::vector<Id> points{*std::ranges::max_element(shared, {}, [&](Id rank) { return mesh.cells_on(rank).size(); })};
+    std::vector<Id> cells;
+    Vector<std::uint8_t> cell_marks(mesh.rows.n_rows(), 0), point_marks(mesh.on_points.n_rows(), 0);
+    RangeFinder holder_of(mesh.cell_starts);
+    for (index_t step = 0; step < layers && !points.empty(); ++step) {
+        cells.clear();
+        for (const Id rank : points) {
+            for (const Id cell : mesh.cells_on(rank)) {
+                if (std::exchange(cell_marks[cell], std::uint8_t{1})) continue;
+                cells.push_back(cell);
+                const index_t h = holder_of(static_cast<index_t>(cell));
+                nearest[h] = std::min(nearest[h], step);
+                if (h != holder) continue;
+                farthest = step;
+                --n_left;
+            }
+        }
+        points.clear();
+        for (const Id cell : cells) {
+            for (const Id rank : mesh.rows[cell]) {
+                if (!std::exchange(point_marks[rank], std::uint8_t{1})) points.push_back(rank);
+            }
+        }
+    }
+    if (n_left > 0) return result;
+    // From a cell to the point, and by one step more over it and on.
+    for (index_t h = 0; h < mesh.n_holders(); ++h) result[h] = h != holder && nearest[h] < layers - farthest;
+    return result;
+}
+
+template std::vector<std::uint8_t> surely_have_all_of(const Grouped<std::uint32_t>&, index_t, std::int32_t);
+template std::vector<std::uint8_t> surely_have_all_of(const Grouped<index_t>&, index_t, std::int32_t);
 
 }  // namespace meshpart

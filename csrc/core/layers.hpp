@@ -45,4 +45,11 @@ class LayerSearch {
     void for_each_point_of(std::span<const Ghost<Id>> cells, Visit&& visit) const;
 };
 
+// Of each holder, whether it surely has all cells of one as ghosts, and so all of its points that a cell is on: those
+// that are near enough to one point from which all of these cells are near. For others only a search can tell.
+//
+// Costs what is within so many layers of the one.
+template <class Id>
+std::vector<std::uint8_t> surely_have_all_of(const Grouped<Id>& mesh, index_t holder, std::int32_t layers);
+
 }  // namespace meshpart

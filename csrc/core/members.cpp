@@ -17,7 +17,29 @@ struct Found {
     std::vector<std::vector<std::uint8_t>> point_complete;  // as points, of the parts asked for
 };
 
-// The ghosts of all holders; of those that are not asked for, the ghosts that the parts asked for own.
+// All cells of a holder as ghosts.
+template <class Id>
+std::vector<Ghost<Id>> cells_of(const Grouped<Id>& mesh, index_t holder) {
+    std::vector<Ghost<Id>> result;
+    for (index_t cell = mesh.cell_starts[holder]; cell < mesh.cell_starts[holder + 1]; ++cell) {
+        result.push_back({static_cast<Id>(cell), 0});
+    }
+    return result;
+}
+
+// All points of a holder that a cell is on as ghosts.
+template <class Id>
+std::vector<Ghost<Id>> used_points_of(const Grouped<Id>& mesh, index_t holder) {
+    std::vector<Ghost<Id>> result;
+    for (index_t point = mesh.point_starts[holder]; point < mesh.point_starts[holder + 1]; ++point) {
+        const auto rank = static_cast<Id>(point);
+        if (!mesh.cells_on(rank).empty()) result.push_back({rank, 0});
+    }
+    return result;
+}
+
+// The ghosts of all holders; of those that are not asked for, the ghosts that the parts asked for own, in no certain
+// layer.
 template <class Id>
 Found<Id> search(const Grouped<Id>& mesh, std::span<const part_t> parts, std::int32_t layers, int threads) {
     const index_t n = mesh.n_holders();
@@ -33,8 +55,20 @@ Found<Id> search(const Grouped<Id>& mesh, std::span<const part_t> parts, std::in
         return result;
     };
     Found<Id> found{GhostLists<Id>(n), GhostLists<Id>(n), std::vector<std::vector<std::uint8_t>>(n)};
+    std::vector<std::uint8_t> has_all(n, 0);  // that the only part asked for owns
+    if (parts.size() == 1) {
+        const index_t only = position(mesh.holders, parts[0]);
+        has_all = surely_have_all_of(mesh, only, layers);
+        const auto cells = cells_of(mesh, only), points = used_points_of(mesh, only);
+        for (index_t h = 0; h < n; ++h) {
+            if (!has_all[h]) continue;
+            found.cells[h] = cells;
+            found.points[h] = points;
+        }
+    }
     std::vector<std::unique_ptr<LayerSearch<Id>>> searches(threads);
     parallel_for(n, threads, 1, [&](index_t h, index_t, int worker) {
+        if (has_all[h]) return;
         auto& own = searches[worker];
         if (!own) own = std::make_unique<LayerSearch<Id>>(mesh);
         own->run(h, layers, asked[h] != 0);

@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "core/layers.hpp"
 #include "core/parts.hpp"
+#include "core/regroup.hpp"
 #include "meshes.hpp"
 
 using namespace meshpart;
@@ -294,6 +296,49 @@ TEST_CASE("some of the parts are what they are among all") {
         }
         for (const std::int32_t layers : {0, 1, 2, 3, 4, 50}) check_some(mesh, labels, nparts, parts, layers);
     }
+}
+
+TEST_CASE("one part is what it is among all, near a point with many cells and far from it") {
+    Random random(4);
+    for (int trial = 0; trial < 60; ++trial) {
+        CAPTURE(trial);
+        const index_t length = random.integer(0, 12), rim = random.integer(3, 12);
+        Mesh mesh(length + rim + 2);  // lines in a row, which end in a fan of triangles
+        std::vector<Ids> lines, triangles;
+        for (index_t i = 0; i < length; ++i) lines.push_back({i, i + 1});
+        for (index_t i = 0; i < rim; ++i) triangles.push_back({length, length + 1 + i, length + 1 + (i + 1) % rim});
+        mesh.add(line, lines).add(triangle, triangles);
+        const index_t nparts = random.integer(2, 6);
+        auto labels = random_labels(random, mesh, nparts);
+        if (trial % 2) std::ranges::sort(labels);
+        for (const std::int32_t layers : {0, 1, 2, 5, 50}) {
+            for (const part_t part : all_parts(nparts)) check_some(mesh, labels, nparts, {part}, layers);
+        }
+    }
+}
+
+TEST_CASE("who surely has all cells of a part is near enough to the farthest of them") {
+    // Quads in a row, two a part. From the points between part 1 and one of its neighbours, its cells are 0 and 1 steps
+    // away, as that neighbour's are, and the other neighbour 2. So 2 layers surely bring the one all of part 1, and 4
+    // the other, which has all of it in 2 as well.
+    const auto mesh = quad_grid(6, 1);
+    const Labels labels{0, 0, 1, 1, 2, 2};
+    const PartList parts = all_parts(3);
+    const auto grouped = regroup<std::uint32_t>(mesh.view(), labels, 3, parts, 9, 1);
+    CHECK(surely_have_all_of(grouped, 1, 0) == Flags{0, 0, 0});
+    CHECK(surely_have_all_of(grouped, 1, 1) == Flags{0, 0, 0});
+    LayerSearch<std::uint32_t> search(grouped);
+    for (const index_t holder : {0, 2}) {
+        for (const std::int32_t layers : {2, 3, 4, 9}) {
+            search.run(holder, layers, true);
+            const auto found =
+                std::ranges::count_if(search.cells(), [](const auto& ghost) { return ghost.number / 2 == 1; });
+            CHECK(found == 2);
+        }
+    }
+    const auto two = surely_have_all_of(grouped, 1, 2), four = surely_have_all_of(grouped, 1, 4);
+    CHECK(two[0] + two[1] + two[2] == 1);
+    CHECK(four == Flags{1, 0, 1});
 }
 
 TEST_CASE("on a checkerboard no cell is complete without ghosts, and every one is with a layer") {
