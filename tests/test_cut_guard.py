@@ -90,13 +90,13 @@ CUTS: Mapping[str, Cut] = {
 RECORDED = """
                         | triangles | tets | stretched | surface | hexes | mixed
 sfc                     |       404 | 1446 |      1417 |     607 |  1535 |  1640
-repair of slanted, 0    |      3804 | 3905 |      3492 |    2969 |  3221 |  4556
-repair of slanted, 0.03 |      4052 | 4183 |      3651 |    2760 |  3150 |  4970
-absorb slanted, 0       |       695 | 2830 |      1781 |     517 |  3701 |  3177
-absorb slanted, 0.03    |       648 | 1972 |      1773 |     603 |  2645 |  3095
-repair of grown, 0      |       513 | 1342 |      1335 |     464 |  1647 |  1336
-repair of grown, 0.03   |       520 | 1263 |      1214 |     483 |  1480 |  1373
-absorb grown, 0.03      |       551 | 1252 |      1298 |     461 |  1471 |  1373
+repair of slanted, 0    |      3804 | 3871 |      3492 |    2740 |  3221 |  4556
+repair of slanted, 0.03 |      4052 | 4183 |      3651 |    2760 |  2958 |  4689
+absorb slanted, 0       |       663 | 2830 |      1772 |     484 |  3701 |  3129
+absorb slanted, 0.03    |       648 | 1958 |      1773 |     603 |  2645 |  3095
+repair of grown, 0      |       476 | 1297 |      1267 |     452 |  1647 |  1336
+repair of grown, 0.03   |       449 | 1263 |      1214 |     451 |  1480 |  1373
+absorb grown, 0.03      |       551 | 1252 |      1298 |     446 |  1471 |  1373
 """
 
 

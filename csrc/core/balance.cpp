@@ -13,6 +13,7 @@
 #include "fitting.hpp"
 #include "fragments.hpp"
 #include "hand_over.hpp"
+#include "packing.hpp"
 #include "smoothing.hpp"
 
 namespace meshpart {
@@ -21,12 +22,16 @@ namespace {
 constexpr weight_t unlimited = std::numeric_limits<weight_t>::max();
 constexpr int most_passes = 8;  // over the fragments
 
-struct Bounds {
+// How labels are to be repaired.
+struct Way {
     weight_t sought, guaranteed;
+    bool absorb;        // fragments
+    bool whole_pieces;  // whether whole pieces of parts are moved before single vertices
 };
 
 struct Done {
     index_t filled = 0, moved = 0, absorbed = 0;
+    bool packed = false;     // whether whole pieces moved
     bool was_noise = false;  // whether a quarter of the weight or more lay in fragments,
     bool is_noise = false;   // and whether it still does
 };
@@ -65,36 +70,74 @@ void absorb_all(Assignment& assignment, weight_t limit, int passes, Done& done) 
     }
 }
 
-void fill_and_balance(Assignment& assignment, Bounds bounds, bool absorb, Done& done) {
+void fill_and_balance(Assignment& assignment, const Way& way, Done& done) {
     const Vector<part_t> before = assignment.labels;
     done.filled = std::ranges::count(assignment.sizes, 0);
     fill_empty_parts(assignment);
     // What the cuts left behind is small, and worth some balance to be mended.
-    if (absorb && done.filled > 0) absorb_fragments(assignment, bounds.sought + bounds.sought / 8);
-    diffuse(assignment, bounds.sought);
+    if (way.absorb && done.filled > 0) absorb_fragments(assignment, way.sought + way.sought / 8);
+    if (way.whole_pieces) done.packed = pack(assignment, way.sought);
+    diffuse(assignment, way.sought);
     // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
-    const weight_t worth_it = std::clamp(heaviest_vertex(assignment.graph), bounds.sought, bounds.guaranteed);
+    const weight_t worth_it = std::clamp(heaviest_vertex(assignment.graph), way.sought, way.guaranteed);
     hand_over(assignment, worth_it);
     fit(assignment, worth_it);
-    hand_over(assignment, bounds.guaranteed);
-    smooth(assignment, before, bounds.sought);
+    hand_over(assignment, way.guaranteed);
+    smooth(assignment, before, way.sought);
     for (std::size_t v = 0; v < before.size(); ++v) done.moved += assignment.labels[v] != before[v];
 }
 
 // All that is promised, fragments first: those that lie in the wrong part need not be moved for balance. They keep
 // within `limit` then, and within what is sought afterwards.
-Done mend(Assignment& assignment, Bounds bounds, bool absorb, weight_t limit) {
+Done mend(Assignment& assignment, const Way& way, weight_t limit) {
     Done done;
-    if (absorb) {
+    if (way.absorb) {
         absorb_all(assignment, limit, 1, done);
         done.was_noise = done.is_noise;
         if (done.absorbed > 0) absorb_all(assignment, limit, most_passes, done);
     }
-    if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > bounds.sought) {
-        fill_and_balance(assignment, bounds, absorb, done);
-        if (absorb) absorb_all(assignment, bounds.sought, most_passes, done);
+    if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > way.sought) {
+        fill_and_balance(assignment, way, done);
+        if (way.absorb) absorb_all(assignment, way.sought, most_passes, done);
     }
     return done;
+}
+
+// What is promised, and where labels are mostly fragments, less cut.
+//
+// Such labels hold little worth keeping: fragments that first join whatever they touch, and balance after that, mostly
+// make far less cut. Not if fragments cannot be helped, though, as in a star.
+Done mend_noise_too(Assignment& assignment, const Way& way) {
+    Done done = mend(assignment, way, way.sought);
+    for (bool noise = done.was_noise || done.is_noise; noise;) {
+        Assignment other = assignment;
+        const Done more = mend(other, way, unlimited);
+        const bool as_light = heaviest_part(other) <= std::max(way.sought, heaviest_part(assignment));
+        if (!as_light || double_cut(other) >= double_cut(assignment) / 4 * 3) break;
+        done.moved += more.moved;
+        done.absorbed += more.absorbed;
+        done.packed |= more.packed;
+        noise = more.is_noise;
+        std::swap(assignment, other);
+    }
+    return done;
+}
+
+// With whole pieces first where that ends in less cut than without, or in a lighter part where that is too heavy.
+Done mend_best(Assignment& assignment, std::span<const part_t> labels, Way way) {
+    const auto rank = [&](const Assignment& mended) {
+        return std::pair(std::max(heaviest_part(mended), way.sought), double_cut(mended));
+    };
+    const Done done = mend_noise_too(assignment, way);
+    if (!done.packed) return done;
+    const auto found = rank(assignment);
+    if (found == std::pair(way.sought, weight_t{0})) return done;
+    Assignment other(assignment.graph, labels, assignment.nparts());
+    way.whole_pieces = false;
+    const Done without = mend_noise_too(other, way);
+    if (found < rank(other)) return done;
+    std::swap(assignment, other);
+    return without;
 }
 
 }  // namespace
@@ -105,22 +148,8 @@ Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, 
         throw std::invalid_argument(std::to_string(labels.size()) + " labels of " + std::to_string(graph.n_vertices()) +
                                     " vertices cannot be repaired to " + std::to_string(nparts) + " parts");
     }
-    const Bounds bounds{sought, guaranteed};
     Assignment assignment(graph, labels, nparts);
-    Done done = mend(assignment, bounds, absorb_fragments, sought);
-
-    // Labels that are mostly fragments hold little worth keeping: fragments that first join whatever they touch, and
-    // balance after that, mostly make far less cut. Not if fragments cannot be helped, though, as in a star.
-    for (bool noise = done.was_noise || done.is_noise; noise;) {
-        Assignment other = assignment;
-        const Done more = mend(other, bounds, true, unlimited);
-        const bool as_light = heaviest_part(other) <= std::max(sought, heaviest_part(assignment));
-        if (!as_light || double_cut(other) >= double_cut(assignment) / 4 * 3) break;
-        done.moved += more.moved;
-        done.absorbed += more.absorbed;
-        noise = more.is_noise;
-        std::swap(assignment, other);
-    }
+    const Done done = mend_best(assignment, labels, {sought, guaranteed, absorb_fragments, true});
     if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > guaranteed) {
         throw std::logic_error("repaired labels break the promise");
     }

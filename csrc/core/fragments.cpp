@@ -3,36 +3,19 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "csr.hpp"
-#include "disjoint_sets.hpp"
+#include "pieces.hpp"
 
 namespace meshpart {
 namespace {
 
 constexpr index_t settled = -1;
 
-// The lowest vertex of the piece of its part that each vertex lies in.
-Vector<index_t> lowest_of_piece(const Assignment& assignment) {
-    const index_t n = std::ssize(assignment.labels);
-    DisjointSets pieces(n);
-    for (index_t v = 0; v < n; ++v) {
-        for (const index_t u : assignment.graph.rows[v]) {
-            if (u >= v) break;
-            if (assignment.labels[u] == assignment.labels[v]) pieces.join(u, v);
-        }
-    }
-    Vector<index_t> lowest(n);
-    for (index_t v = 0; v < n; ++v) lowest[v] = pieces.lowest(v);
-    return lowest;
+auto rank(const Piece& piece) {
+    return std::tuple(piece.weight, piece.vertices, -piece.lowest);
 }
-
-struct Fragment {
-    weight_t weight;
-    index_t vertices, lowest;
-
-    auto rank() const { return std::tuple(weight, vertices, -lowest); }
-};
 
 class Fragments {
   public:
@@ -42,7 +25,7 @@ class Fragments {
     Absorbed absorb() {
         find_fragments();
         if (fragments_.empty()) return {};
-        for (const Fragment& fragment : fragments_) absorbed_.apart += fragment.weight;
+        for (const Piece& fragment : fragments_) absorbed_.apart += fragment.weight;
         std::vector<index_t> waiting(fragments_.size());
         std::iota(waiting.begin(), waiting.end(), 0);
         const index_t most_work = 8 * (std::ssize(assignment_.labels) + std::ssize(assignment_.graph.rows.entries));
@@ -57,35 +40,21 @@ class Fragments {
   private:
     // The fragments by rank, lightest first, and their vertices.
     void find_fragments() {
-        const auto lowest = lowest_of_piece(assignment_);
-        const index_t n = std::ssize(lowest);
-        index_t pieces = 0, parts = 0;
-        for (index_t v = 0; v < n; ++v) pieces += lowest[v] == v;
-        for (const index_t size : assignment_.sizes) parts += size > 0;
-        if (pieces == parts) return;
+        auto pieces = find_pieces(assignment_);
+        if (are_whole(pieces, assignment_)) return;
+        fragment_ = std::move(pieces.of);
+        const std::vector<Piece>& all = pieces.all;
 
-        fragment_.resize(n);
-        std::vector<Fragment> all;
-        for (index_t v = 0; v < n; ++v) {
-            if (lowest[v] == v) {
-                fragment_[v] = std::ssize(all);
-                all.push_back({0, 0, v});
-            } else {
-                fragment_[v] = fragment_[lowest[v]];
-            }
-            all[fragment_[v]].weight += assignment_.graph.vertex_weight(v);
-            ++all[fragment_[v]].vertices;
-        }
         std::vector<index_t> largest(assignment_.loads.size(), -1);
         for (index_t i = 0; i < std::ssize(all); ++i) {
             index_t& best = largest[assignment_.labels[all[i].lowest]];
-            if (best < 0 || all[best].rank() < all[i].rank()) best = i;
+            if (best < 0 || rank(all[best]) < rank(all[i])) best = i;
         }
         std::vector<index_t> order;
         for (index_t i = 0; i < std::ssize(all); ++i) {
             if (largest[assignment_.labels[all[i].lowest]] != i) order.push_back(i);
         }
-        std::ranges::sort(order, {}, [&](index_t i) { return all[i].rank(); });
+        std::ranges::sort(order, {}, [&](index_t i) { return rank(all[i]); });
 
         std::vector<index_t> number(all.size(), settled);
         for (const index_t i : order) {
@@ -93,7 +62,7 @@ class Fragments {
             fragments_.push_back(all[i]);
         }
         std::vector<index_t> of_member, vertex;
-        for (index_t v = 0; v < n; ++v) {
+        for (index_t v = 0; v < std::ssize(fragment_); ++v) {
             fragment_[v] = number[fragment_[v]];
             if (fragment_[v] == settled) continue;
             of_member.push_back(fragment_[v]);
@@ -156,7 +125,7 @@ class Fragments {
     Assignment& assignment_;
     const weight_t limit_;
     Connections touched_;
-    std::vector<Fragment> fragments_;
+    std::vector<Piece> fragments_;
     Csr members_;               // row f: the vertices of fragment f
     Vector<index_t> fragment_;  // (n_vertices): the fragment that each waits in, or settled
     Absorbed absorbed_;
