@@ -26,6 +26,7 @@ from meshpart.quality import quality
 from meshpart.quiet import in_one_line
 
 MIB = 1024  # KiB, in which /proc tells memory
+ADDRESS_SPACE = ("VmPeak", "VmSize", "VmData", "VmPTE")  # what tells one from another in a process' status
 
 
 class Case(NamedTuple):
@@ -163,27 +164,39 @@ class _Memory:
 def _memory() -> Iterator[_Memory]:
     """Find the peak of resident memory within the block, above what was resident before, with that of children."""
     found = _Memory()
-    if sys.platform != "linux":
+    if not _peak_begins_anew():
         yield found
         return
     done = threading.Event()
     watcher = threading.Thread(target=_watch_children, args=(found, done), daemon=True)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
-    before = _status("self", "VmRSS")
+    before = _status("self").get("VmRSS")
     watcher.start()
     try:
         yield found
     finally:
         done.set()
         watcher.join()
-    found.mib = (_status("self", "VmHWM") - before + found.helpers) / MIB
+    peak = _status("self").get("VmHWM")
+    if before is not None and peak is not None:
+        found.mib = (peak - before + found.helpers) / MIB
+
+
+def _peak_begins_anew() -> bool:
+    """Begin the peak of resident memory anew; say whether the system can."""
+    if sys.platform != "linux":
+        return False
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:  # as in some containers
+        return False
+    return True
 
 
 def _watch_children(found: _Memory, done: threading.Event) -> None:
     """Note what child processes have until they are done; what lives for less than a hundredth second is missed."""
     while not done.wait(0.01):
         children = [process for thread in Path("/proc/self/task").iterdir() for process in _children(thread)]
-        found.helpers = max(found.helpers, sum(_status(process, "VmHWM") for process in children))
+        found.helpers = max(found.helpers, sum(map(_own_peak, children)))
 
 
 def _children(thread: Path) -> list[str]:
@@ -193,13 +206,20 @@ def _children(thread: Path) -> list[str]:
         return []
 
 
-def _status(process: str, entry: str) -> int:
-    """Return a line of a process' status in KiB; 0 where the process is gone."""
+def _own_peak(child: str) -> int:
+    """Return a child's peak in KiB; 0 of one that is gone, or has not begun its program: this one's memory is its."""
+    there, here = _status(child), _status("self")
+    same = all(there.get(entry) == here.get(entry) for entry in ADDRESS_SPACE)
+    return 0 if same else there.get("VmHWM", 0)
+
+
+def _status(process: str) -> dict[str, int]:
+    """Return what a process' status tells in KiB; nothing where the process is gone."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith(entry + ":")), 0)
+        return {}
+    return {name: int(value.split()[0]) for name, _, value in (line.partition(":") for line in lines) if "kB" in value}
 
 
 # -- the process --------------------------------------------------------------------------------------------

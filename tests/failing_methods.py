@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshpart import Problem
+from meshpart.methods import METHODS
 
 Labels = npt.NDArray[np.int32]
 LONG = 600  # seconds
@@ -143,3 +144,10 @@ def takes_100_mib(problem: Problem) -> Labels:
     """Take as much memory, and give it back."""
     np.ones(100 << 17)
     return stripes(problem)
+
+
+def starts_kahip_often(problem: Problem) -> Labels:
+    """Start KaHIP's process 300 times, which has next to nothing to do."""
+    for _ in range(300):
+        labels = METHODS["kahip"].run(problem)
+    return labels

@@ -103,3 +103,10 @@ def test_memory_is_that_of_the_method_and_not_of_the_mesh() -> None:
         assert heavy.mib is not None
         assert 0 <= light.mib < 40
         assert 90 < heavy.mib - light.mib < 130
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is told by Linux alone")
+def test_memory_is_not_that_of_this_process_which_a_helper_has_until_it_begins_its_program() -> None:
+    run = compare(strip(6), 2, methods=[failing.starts_kahip_often]).runs[1]
+    assert run.mib is not None
+    assert run.mib < 20  # a process of Python and NumPy alone takes more
