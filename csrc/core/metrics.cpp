@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "assignment.hpp"
@@ -15,14 +16,18 @@
 namespace meshpart {
 namespace {
 
-// The points that parts share, numbered by how many parts these are, the most first.
-struct SharedPoints {
-    Vector<index_t> numbers;  // of points by rank; -1 of those that no parts share
-    Csr parts;                // row i: the parts that share point i, ascending
-    Csr of_parts;             // row p: the points that part p shares, ascending
+// What parts own and share of the points. Shared points are numbered by how many parts share them, the most first.
+struct Shares {
+    Vector<index_t> owned_points;  // (nparts): how many
+    Csr parts;                     // row i: the parts that share point i, ascending
+    Csr of_parts;                  // row p: the points that part p shares, ascending
+    Csr of_cells;                  // for each cell on shared points, in some order, these, ascending
+    Vector<index_t> cells;         // (nparts): how many of those cells each part owns
 };
 
-// Appends the shared points among some, ascending and each once. Whether there are any.
+// Appends those among some points that are shared, ascending and each once. Whether there are any.
+//
+//   numbers  by rank; -1 of points that are not shared
 template <class Id>
 bool append_shared(std::span<const Id> ranks, std::span<const index_t> numbers, Vector<index_t>& row) {
     const index_t begin = std::ssize(row);
@@ -35,18 +40,26 @@ bool append_shared(std::span<const Id> ranks, std::span<const index_t> numbers, 
 }
 
 template <class Id>
-SharedPoints shared_points(const Grouped<Id>& mesh, int threads) {
+Shares shares_of(const Grouped<Id>& mesh, int threads) {
     const index_t n_points = std::ssize(mesh.point_ids), nparts = mesh.n_holders();
     Vector<index_t> n_sharing(n_points, 0);
     for (const Id rank : mesh.shared_points.entries) ++n_sharing[rank];
     const Csr by_count = invert(std::span<const index_t>(n_sharing), nparts + 1, threads);
     const index_t n_shared = n_points - by_count.offsets[1];
+    Vector<index_t> numbers(n_points, -1);
+    for (index_t i = 0; i < n_shared; ++i) numbers[by_count.entries[n_points - 1 - i]] = i;
 
-    SharedPoints result{Vector<index_t>(n_points, -1), {}, {}};
-    for (index_t i = 0; i < n_shared; ++i) result.numbers[by_count.entries[n_points - 1 - i]] = i;
+    Shares result;
+    result.cells.resize(nparts, 0);
     for (part_t part = 0; part < nparts; ++part) {
-        append_shared(mesh.shared_points[part], result.numbers, result.of_parts.entries);
+        result.owned_points.push_back(mesh.point_starts[part + 1] - mesh.point_starts[part]);
+        append_shared(mesh.shared_points[part], numbers, result.of_parts.entries);
         result.of_parts.close_row();
+        for (index_t cell = mesh.cell_starts[part]; cell < mesh.cell_starts[part + 1]; ++cell) {
+            if (!append_shared(mesh.rows[cell], numbers, result.of_cells.entries)) continue;
+            result.of_cells.close_row();
+            ++result.cells[part];
+        }
     }
     result.parts = transpose(result.of_parts.view(), n_shared, threads);
     return result;
@@ -98,27 +111,16 @@ template <class Id>
 HaloMetrics halo_metrics_in(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, int threads) {
     std::vector<part_t> all(nparts);
     std::iota(all.begin(), all.end(), 0);
-    const auto grouped = regroup<Id>(mesh, labels, nparts, all, 0, threads);
-    const auto shared = shared_points(grouped, threads);
+    Shares shares = shares_of(regroup<Id>(mesh, labels, nparts, all, 0, threads), threads);
 
-    HaloMetrics result;
-    result.shared_points = shared.parts.view().n_rows();
-    Vector<index_t> on_shared(nparts, 0);  // how many cells of each part are on shared points
-    Csr of_cells;                          // the shared points of each of these
-    for (part_t part = 0; part < nparts; ++part) {
-        result.points.push_back(grouped.point_starts[part + 1] - grouped.point_starts[part]);
-        for (index_t cell = grouped.cell_starts[part]; cell < grouped.cell_starts[part + 1]; ++cell) {
-            if (!append_shared(grouped.rows[cell], shared.numbers, of_cells.entries)) continue;
-            of_cells.close_row();
-            ++on_shared[part];
-        }
-    }
-    result.ghosts = union_counts(shared.parts.view(), of_cells.view(), nparts, threads);
-    result.neighbours = union_counts(shared.parts.view(), shared.of_parts.view(), nparts, threads);
+    const CsrView parts = shares.parts.view();
+    HaloMetrics result{parts.n_rows(), std::move(shares.owned_points),
+                       union_counts(parts, shares.of_cells.view(), nparts, threads),
+                       union_counts(parts, shares.of_parts.view(), nparts, threads)};
     for (part_t part = 0; part < nparts; ++part) {
         // Its own cells on these points are none of its ghosts, nor is it its own neighbour.
-        result.ghosts[part] -= on_shared[part];
-        result.neighbours[part] -= on_shared[part] > 0;
+        result.ghosts[part] -= shares.cells[part];
+        result.neighbours[part] -= shares.cells[part] > 0;
     }
     return result;
 }
