@@ -69,10 +69,16 @@ def _growth(sizes: Sequence[Size], costs: Sequence[float], least: float) -> Grow
         others = cases[:number] + cases[number + 1 :]
         smaller = [(a, b) for a, b in others if a.numbers <= size.numbers and a.arrays <= size.arrays]
         factors += [cost / room(size, smaller)] if smaller else []
-    tells = [(size.numbers, cost) for size, cost in zip(sizes, costs, strict=True) if cost > least]
-    if len(tells) < 2 or max(tells)[0] < 2 * min(tells)[0]:
-        return Growth(max(factors), None)
-    return Growth(max(factors), float(np.polyfit(*np.log(np.array(tells, float)).T, 1)[0]))
+    return Growth(max(factors), _exponent(sizes, costs, least))
+
+
+def _exponent(sizes: Sequence[Size], costs: Sequence[float], least: float) -> float | None:
+    """Return the slope of the logarithms, if all cases have as many arrays, and one twice as many numbers."""
+    tells = sorted((size.numbers, cost) for size, cost in zip(sizes, costs, strict=True) if cost > least)
+    arrays = [size.arrays for size in sizes]
+    if len(tells) < 2 or tells[-1][0] < 2 * tells[0][0] or max(arrays) > 1.5 * min(arrays):
+        return None
+    return float(np.polyfit(*np.log(np.array(tells, float)).T, 1)[0])
 
 
 def room(size: Size, smaller: Sequence[tuple[Size, float]]) -> float:

@@ -145,14 +145,14 @@ NOTE = (
     "takes it over in each call, and uses all cores."
 )
 ENOUGH = 4.0  # seconds of calls in a process that compares
+SLOW = 10.0  # seconds: who takes longer has one turn alone
 
 
 def settings(folder: Path, asked: argparse.Namespace) -> list[Case]:
     """Return the meshes of the comparison; kernels that are looked at with more parts are so on the last."""
     largest = Case(folder, SHUFFLED, asked.cells)
-    if asked.quick:
-        return [largest]
-    return [largest, replace(largest, shape=ORDERED), replace(largest, cells=asked.cells // 10)]
+    small = replace(largest, cells=asked.cells // 10)
+    return [largest] if asked.quick else [largest, replace(small, shape=ORDERED), small]
 
 
 def beside_rivals(run: Run, kernels: Iterable[Kernel], cases: list[Case]) -> str:
@@ -173,7 +173,7 @@ def compared(run: Run, kernel: Kernel, case: Case) -> Iterator[tuple[str, ...]]:
     failures: dict[str, Failed] = {}
     for _ in range(run.rounds):
         for way in ways:
-            if way.by in failures:
+            if way.by in failures or any(result.first > SLOW for result in taken[way.by]):
                 continue
             result = run.taken(kernel, way, case, ENOUGH, compare=True)
             if isinstance(result, Failed):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import growth
 import numpy as np
 import pytest
 
@@ -30,18 +29,6 @@ def tables(text: str) -> dict[str, list[dict[str, str]]]:
         heads, _, *rows = (re.split(r" *\| *", line)[1:-1] for line in body.splitlines())
         found[title] = [dict(zip(heads, row, strict=True)) for row in rows]
     return found
-
-
-@pytest.fixture(scope="module")
-def growth() -> ModuleType:
-    """Return the module of the marks, which needs none of the others."""
-    spec = importlib.util.spec_from_file_location("benchmark_growth", BENCHMARKS / "growth.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 # -- a whole run --------------------------------------------------------------------------------------------
@@ -171,13 +158,12 @@ def test_a_fault_ends_the_script_with_an_error(tmp_path: Path, names: tuple[str,
 SIZES = [10_000, 40_000, 160_000, 640_000]
 
 
-def steps(growth: ModuleType, costs: Sequence[float], arrays: Sequence[int] = (10,) * 4) -> list[Any]:
+def steps(costs: Sequence[float]) -> list[Any]:
     """Return steps of given costs, in seconds, and a thousand times that in MiB."""
-    sizes = map(growth.Size, SIZES, arrays)
-    return [growth.Step(size, cost, 1000 * cost) for size, cost in zip(sizes, costs, strict=True)]
+    return [growth.Step(growth.Size(size, 10), cost, 1000 * cost) for size, cost in zip(SIZES, costs, strict=True)]
 
 
-def grown(growth: ModuleType, given: list[Any]) -> list[Any]:
+def grown(given: list[Any]) -> list[Any]:
     """Return the growth of time and that of memory."""
     return [growth.of_time(given), growth.of_memory(given)]
 
@@ -192,8 +178,8 @@ def grown(growth: ModuleType, given: list[Any]) -> list[Any]:
     ],
     ids=["quadratic", "to the power of 1.5", "quadratic beside a constant", "a cliff"],
 )
-def test_what_grows_faster_than_input_plus_output_is_marked(growth: ModuleType, costs: list[float]) -> None:
-    for found in grown(growth, steps(growth, costs)):
+def test_what_grows_faster_than_input_plus_output_is_marked(costs: list[float]) -> None:
+    for found in grown(steps(costs)):
         assert found.faster
         assert "▲" in str(found)
 
@@ -209,13 +195,13 @@ def test_what_grows_faster_than_input_plus_output_is_marked(growth: ModuleType, 
     ],
     ids=["linear", "n log n", "linear beside a constant", "constant", "too short to tell"],
 )
-def test_what_grows_with_input_plus_output_is_not_marked(growth: ModuleType, costs: list[float]) -> None:
-    for found in grown(growth, steps(growth, costs)):
+def test_what_grows_with_input_plus_output_is_not_marked(costs: list[float]) -> None:
+    for found in grown(steps(costs)):
         assert not found.faster
         assert "▲" not in str(found)
 
 
-def test_many_small_arrays_may_cost_something_each_but_not_what_the_mesh_costs(growth: ModuleType) -> None:
+def test_many_small_arrays_may_cost_something_each_but_not_what_the_mesh_costs() -> None:
     # a mesh of 1 M numbers in 8, 64 and 512 parts of 20 arrays each, and 512 parts of a mesh of 4000 numbers
     cases = [(1_000_000, 8), (1_000_000, 64), (1_000_000, 512), (4_000, 512)]
 
@@ -225,21 +211,21 @@ def test_many_small_arrays_may_cost_something_each_but_not_what_the_mesh_costs(g
         sizes = [growth.Size(n, 20 * parts) for n, parts in cases]
         return [growth.Step(size, cost, 1000 * cost) for size, cost in zip(sizes, costs, strict=True)]
 
-    for found in grown(growth, steps_at(each=1e-3, by_part=0)):
+    for found in grown(steps_at(each=1e-3, by_part=0)):
         assert not found.faster  # 0.5 s of 512 parts, where 8 take 0.018 s: all of it is what parts cost
-    for found in grown(growth, steps_at(each=1e-5, by_part=1e-10)):
+    for found in grown(steps_at(each=1e-5, by_part=1e-10)):
         assert found.faster  # 0.06 s, where parts alone account for 0.005 s and the mesh for 0.01 s
 
 
-def test_exponents_are_those_of_the_given_figures(growth: ModuleType) -> None:
+def test_exponents_are_those_of_the_given_figures() -> None:
     for power in (1, 2):
-        for found in grown(growth, steps(growth, [0.01 * (size / 10_000) ** power for size in SIZES])):
+        for found in grown(steps([0.01 * (size / 10_000) ** power for size in SIZES])):
             assert found.exponent == pytest.approx(power)
     alike = [growth.Step(growth.Size(1000, 1), 0.1, 9), growth.Step(growth.Size(1001, 1), 0.2, 9)]
     assert growth.of_time(alike).exponent is None
 
 
-def test_sizes_count_what_arrays_and_files_hold_once(growth: ModuleType, tmp_path: Path) -> None:
+def test_sizes_count_what_arrays_and_files_hold_once(tmp_path: Path) -> None:
     array = np.zeros((5, 3))
     (tmp_path / "file").write_bytes(bytes(80))
     assert growth.size_of(array) == (1 + 15, 1 + 1)
