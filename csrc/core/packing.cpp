@@ -55,9 +55,11 @@ class Packing {
 
   private:
     struct Step {
-        part_t partner;
-        Bundle out, back;
         weight_t left, moved;  // what is still too much in the part, and what changes its place
+        part_t partner = -1;
+        Bundle out{}, back{};
+        index_t cleared = -1;  // the partner's piece that makes room, if one has to
+        part_t cleared_to = -1;
     };
 
     std::vector<part_t> too_heavy() const {
@@ -83,31 +85,55 @@ class Packing {
         }
     }
 
-    // Makes a part that is too heavy lighter by one exchange with one of the lightest parts; false if none does.
+    // Makes a part that is too heavy lighter by one exchange with one of the lightest parts, in which another of them
+    // may take a piece first; false if none does.
     bool exchange(part_t part) {
-        Step best{-1, {}, {}, excess(part), 0};
-        const auto outs = bundles(part);
-        int tried = 0;
+        std::vector<part_t> partners;
         for (const auto& [load, partner] : by_load_) {
-            if (load >= limit_ || tried++ == partners_tried || best.left == 0) break;
-            try_with(part, outs, partner, best);
+            if (load >= limit_ || std::ssize(partners) == partners_tried) break;
+            partners.push_back(partner);
+        }
+        Step best{excess(part), 0};
+        const auto outs = bundles(part);
+        for (std::size_t i = 0; i < partners.size() && best.left > 0; ++i) {
+            try_with(part, outs, {0, 0, partners[i]}, best);
+        }
+        for (std::size_t i = 0; partners.size() > 1 && i < partners.size() && best.left > 0; ++i) {
+            clear_and_try(part, outs, partners[i], partners[i == 0], best);
         }
         if (best.partner < 0) return false;
+        if (best.cleared >= 0) hand({0, 1, best.cleared}, best.partner, best.cleared_to);
         hand(best.out, part, best.partner);
         hand(best.back, best.partner, part);
         return true;
     }
 
-    void try_with(part_t part, std::span<const Bundle> outs, part_t partner, Step& best) {
-        const weight_t most = limit_ - assignment_.loads[partner], enough = std::min(excess(part), most);
-        const auto backs = bundles(partner);
+    // With one piece of the partner after another moved to a third part.
+    void clear_and_try(part_t part, std::span<const Bundle> outs, part_t partner, part_t third, Step& best) {
+        weight_t last = 0;
+        for (const index_t piece : members_[partner]) {
+            const weight_t weight = pieces_[piece].weight;
+            if (weight > limit_ - assignment_.loads[third] || best.left == 0 || work_left_ <= 0) break;
+            if (weight == last) continue;
+            last = weight;
+            try_with(part, outs, {0, weight, partner, {}, {}, piece, third}, best);
+        }
+    }
+
+    // Takes the best of all exchanges of two bundles for `best`, if it is better; of `step` all but these is given.
+    void try_with(part_t part, std::span<const Bundle> outs, Step step, Step& best) {
+        const weight_t cleared = step.moved, room = limit_ - assignment_.loads[step.partner] + cleared;
+        const auto backs = bundles(step.partner, step.cleared);
         const auto consider = [&](const Bundle& out, const Bundle& back) {
             const weight_t shifted = out.weight - back.weight;
-            const bool empties = back.count == 0 && out.count == std::ssize(members_[part]);
-            if (shifted <= 0 || shifted > most || empties) return;
-            const weight_t left = std::max<weight_t>(excess(part) - shifted, 0), moved = out.weight + back.weight;
-            if (std::pair(left, moved) < std::pair(best.left, best.moved)) best = {partner, out, back, left, moved};
+            if (shifted <= 0 || shifted > room) return;
+            step.left = std::max<weight_t>(excess(part) - shifted, 0);
+            step.moved = cleared + out.weight + back.weight;
+            step.out = out;
+            step.back = back;
+            if (std::pair(step.left, step.moved) < std::pair(best.left, best.moved)) best = step;
         };
+        const weight_t enough = std::min(excess(part), room);
         std::size_t next = 0;  // the first of `backs` that leaves less than enough shifted
         for (const Bundle& out : outs) {
             while (next < backs.size() && backs[next].weight <= out.weight - enough) ++next;
@@ -117,12 +143,13 @@ class Packing {
         work_left_ -= std::ssize(outs) + std::ssize(backs);
     }
 
-    // Of each weight the bundle of fewest pieces, ascending.
-    std::vector<Bundle> bundles(part_t part) {
+    // Of each weight the bundle of fewest pieces, ascending; without one piece.
+    std::vector<Bundle> bundles(part_t part, index_t without = -1) {
         std::vector<Bundle> found(1);
         std::vector<index_t> chosen;  // at most two of one weight
         for (const index_t piece : members_[part]) {
             const auto count = chosen.size();
+            if (piece == without) continue;
             if (count > 1 && pieces_[chosen[count - 2]].weight == pieces_[piece].weight) continue;
             chosen.push_back(piece);
             found.push_back({pieces_[piece].weight, 1, piece, -1});

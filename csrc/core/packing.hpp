@@ -6,14 +6,15 @@
 
 namespace meshpart {
 
-// Moves connected pieces of the parts that weigh more than `limit` to others, which do not come to weigh more than it,
-// and exchanges one or two of them for as many or fewer that weigh less where no single one fits. No part is emptied.
+// Moves connected pieces of the parts that weigh more than `limit` to others, which do not come to weigh more than it;
+// where no single one fits, exchanges one or two of them for one or two that weigh less. No part is emptied.
 // A piece has no edge to the rest of its part, so that the cut never grows.
 //
-// First the heaviest pieces that do not take more than is too much, each to the lightest part; then, by trial of few
-// partners, what leaves the least above the limit, and of such steps that which moves least. O(vertices + edges) and
-// a bounded effort for the exchanges; nothing where all parts are light enough, or of one piece each. Returns whether
-// anything has moved.
+// First each lightest part gets the heaviest pieces that do not take more than is too much. Then, by trial of a few
+// partners, what leaves the least above the limit, and of such exchanges that which moves least; where none leaves
+// nothing, also exchanges for which a piece of the partner moves on to a third part. O(vertices + edges + pieces *
+// log(pieces)), and a bounded effort for the exchanges; nothing where all parts are light enough, or of one piece each.
+// Returns whether anything has moved.
 bool pack(Assignment& assignment, weight_t limit);
 
 }  // namespace meshpart

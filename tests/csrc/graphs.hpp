@@ -49,6 +49,17 @@ inline OwnedGraph chain_graph(index_t n, std::vector<weight_t> vertex_weights = 
     return make_graph(n, edges, std::move(vertex_weights));
 }
 
+// Chains of these sizes, one after another, without an edge between them.
+inline OwnedGraph bodies_graph(const std::vector<index_t>& sizes, std::vector<weight_t> vertex_weights = {}) {
+    std::vector<Edge> edges;
+    index_t n = 0;
+    for (const index_t size : sizes) {
+        for (index_t i = 0; i + 1 < size; ++i) edges.push_back({n + i, n + i + 1});
+        n += size;
+    }
+    return make_graph(n, edges, std::move(vertex_weights));
+}
+
 // Vertex `column + width * row` has its neighbours in its row and its column.
 inline OwnedGraph grid_graph(index_t width, index_t height) {
     std::vector<Edge> edges;

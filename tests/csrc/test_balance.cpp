@@ -171,6 +171,23 @@ TEST_CASE("a body that lies apart hands a piece over, in one piece") {
     CHECK(cut(graph, result.labels) == 1);
 }
 
+TEST_CASE("whole bodies move before any is cut") {
+    //  o-o-o-o, o-o-o and o-o | o-o-o      9 and 3, at most 6: the body of three goes
+    const auto graph = testing::bodies_graph({4, 3, 2, 3});
+    const auto result = mended(graph, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1}, 2);
+    CHECK(result.labels == Labels{0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1});
+    CHECK(result.moved == 3);
+    //  o-o-o-o, o-o-o and o-o | o-o        9 and 2, at most 6: again, and nothing has to be cut
+    const auto lighter = testing::bodies_graph({4, 3, 2, 2});
+    CHECK(cut(lighter, mended(lighter, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1}, 2).labels) == 0);
+    //  o-o-o-o and o-o-o-o | o-o           8 and 2, at most 5: no body fits, so one is cut
+    const auto large = testing::bodies_graph({4, 4, 2});
+    CHECK(cut(large, mended(large, {0, 0, 0, 0, 0, 0, 0, 0, 1, 1}, 2).labels) == 1);
+    //  o-o-o-o, o-o-o-o and o | o-o        9 and 2, at most 6: the single one goes, and four for two
+    const auto mixed = mended(testing::bodies_graph({4, 4, 1, 2}), {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1}, 2);
+    CHECK(mixed.labels == Labels{1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0});
+}
+
 TEST_CASE("fragments are absorbed, and labels that are nothing else are made anew") {
     const auto grid = grid_graph(6, 6);
     Labels halves(36), stripes(36);
