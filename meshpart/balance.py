@@ -62,7 +62,8 @@ def repair(
     """Return labels that leave no part empty and none too heavy, and what was done to get there.
 
     No part weighs more than `bounds.guaranteed`, and none more than `bounds.sought` if bounded effort finds a way.
-    Units move at the least cost in edge cut; labels that already hold the bounds stay as they are.
+    Units move at the least cost in edge cut, whole connected pieces of a part first where that leaves less of it;
+    labels that already hold the bounds stay as they are.
 
     Parameters
     ----------

@@ -90,13 +90,13 @@ CUTS: Mapping[str, Cut] = {
 RECORDED = """
                         | triangles | tets | stretched | surface | hexes | mixed
 sfc                     |       404 | 1446 |      1417 |     607 |  1535 |  1640
-repair of slanted, 0    |      3804 | 3871 |      3492 |    2740 |  3221 |  4556
-repair of slanted, 0.03 |      4052 | 4183 |      3651 |    2760 |  2958 |  4689
-absorb slanted, 0       |       663 | 2830 |      1772 |     484 |  3701 |  3129
+repair of slanted, 0    |      3804 | 3871 |      3492 |    2725 |  3166 |  4556
+repair of slanted, 0.03 |      4052 | 4183 |      3651 |    2760 |  2796 |  4689
+absorb slanted, 0       |       663 | 2830 |      1772 |     503 |  3701 |  3129
 absorb slanted, 0.03    |       648 | 1958 |      1773 |     603 |  2645 |  3095
-repair of grown, 0      |       476 | 1297 |      1267 |     452 |  1647 |  1336
-repair of grown, 0.03   |       449 | 1263 |      1214 |     451 |  1480 |  1373
-absorb grown, 0.03      |       551 | 1252 |      1298 |     446 |  1471 |  1373
+repair of grown, 0      |       476 | 1297 |      1267 |     449 |  1647 |  1336
+repair of grown, 0.03   |       449 | 1263 |      1214 |     448 |  1480 |  1373
+absorb grown, 0.03      |       551 | 1252 |      1298 |     443 |  1471 |  1373
 """
 
 

@@ -73,10 +73,11 @@ void absorb_all(Assignment& assignment, weight_t limit, int passes, Done& done) 
 void fill_and_balance(Assignment& assignment, const Way& way, Done& done) {
     const Vector<part_t> before = assignment.labels;
     done.filled = std::ranges::count(assignment.sizes, 0);
+    if (way.whole_pieces) done.packed = pack(assignment, way.sought);
     fill_empty_parts(assignment);
     // What the cuts left behind is small, and worth some balance to be mended.
     if (way.absorb && done.filled > 0) absorb_fragments(assignment, way.sought + way.sought / 8);
-    if (way.whole_pieces) done.packed = pack(assignment, way.sought);
+    if (way.whole_pieces && done.filled > 0) done.packed |= pack(assignment, way.sought);
     diffuse(assignment, way.sought);
     // Where a vertex is heavier than what is sought, only that the heaviest part gets lighter is worth such a cut.
     const weight_t worth_it = std::clamp(heaviest_vertex(assignment.graph), way.sought, way.guaranteed);

@@ -19,6 +19,10 @@ struct Repaired {
 // Labels that keep what is promised, at as little edge cut as can be: every part has a vertex, none weighs more than
 // `guaranteed`, and none more than `sought` if bounded effort finds a way. What already holds is left alone.
 //
+// The labels are repaired vertex by vertex, and also, where parts that are too heavy have several connected pieces,
+// such as separate bodies, with whole pieces first; then the result of less cut is taken, or that with the lighter
+// heaviest part where that is still above `sought`.
+//
 //   graph             symmetric, no loops, rows ascending; vertex weights >= 0, not all 0, their sum below 2^62; edge
 //                     weights >= 0, their sum below 2^62
 //   labels            (n_vertices), each in 0..nparts-1, or throws std::out_of_range

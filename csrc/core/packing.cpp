@@ -76,7 +76,7 @@ class Packing {
     }
 
     // Gives the lightest part, again and again, the heaviest piece that fits and does not take more than is too much.
-    // What is left is more than that piece, so that the part is not emptied.
+    // What is left weighs the limit at least, so that the part is not emptied.
     void shed(part_t part) {
         for (auto piece = members_[part].rbegin(); piece != members_[part].rend() && excess(part) > 0; ++piece) {
             const auto [load, lightest] = *by_load_.begin();
