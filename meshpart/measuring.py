@@ -26,7 +26,7 @@ from meshpart.quality import quality
 from meshpart.quiet import in_one_line
 
 MIB = 1024  # KiB, in which /proc tells memory
-ADDRESS_SPACE = ("VmPeak", "VmSize", "VmData", "VmPTE")  # what tells one from another in a process' status
+PF_FORKNOEXEC = 0x40  # of the flags of a process: it runs no program of its own yet
 
 
 class Case(NamedTuple):
@@ -169,14 +169,14 @@ def _memory() -> Iterator[_Memory]:
         return
     done = threading.Event()
     watcher = threading.Thread(target=_watch_children, args=(found, done), daemon=True)
-    before = _status("self").get("VmRSS")
+    before = _status("self", "VmRSS")
     watcher.start()
     try:
         yield found
     finally:
         done.set()
         watcher.join()
-    peak = _status("self").get("VmHWM")
+    peak = _status("self", "VmHWM")
     if before is not None and peak is not None:
         found.mib = (peak - before + found.helpers) / MIB
 
@@ -207,19 +207,27 @@ def _children(thread: Path) -> list[str]:
 
 
 def _own_peak(child: str) -> int:
-    """Return a child's peak in KiB; 0 of one that is gone, or has not begun its program: this one's memory is its."""
-    there, here = _status(child), _status("self")
-    same = all(there.get(entry) == here.get(entry) for entry in ADDRESS_SPACE)
-    return 0 if same else there.get("VmHWM", 0)
+    """Return a child's peak in KiB, without what it has of this process until it begins a program, if it does."""
+    begun = not _flags(child) & PF_FORKNOEXEC  # asked first: whoever has begun one has memory of its own
+    peak = _status(child, "VmHWM") or 0
+    return peak if begun else max(peak - (_status("self", "VmHWM") or 0), 0)
 
 
-def _status(process: str) -> dict[str, int]:
-    """Return what a process' status tells in KiB; nothing where the process is gone."""
+def _flags(process: str) -> int:
+    """Return the flags that Linux has of a process; none where it is gone."""
+    try:
+        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[6])
+    except OSError:
+        return 0
+
+
+def _status(process: str, entry: str) -> int | None:
+    """Return a line of a process' status in KiB; None where the process is gone."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
-        return {}
-    return {name: int(value.split()[0]) for name, _, value in (line.partition(":") for line in lines) if "kB" in value}
+        return None
+    return next((int(line.split()[1]) for line in lines if line.startswith(entry + ":")), None)
 
 
 # -- the process --------------------------------------------------------------------------------------------
