@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from statistics import geometric_mean
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -317,3 +318,11 @@ def test_a_record_that_needs_a_package_says_so() -> None:
     assert not absent.is_installed
     with pytest.raises(MissingDependencyError, match="method mine needs no_such_package"):
         partition_labels(quads(8, 8), 2, method=absent)
+
+
+def test_a_folder_or_a_bare_module_of_its_name_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "only_a_folder").mkdir()  # as a clone of its source code makes one
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "only_a_module", ModuleType("only_a_module"))
+    for package in ("only_a_folder", "only_a_module"):
+        assert not Method("mine", with_a_fragment, package=package).is_installed

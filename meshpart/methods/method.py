@@ -52,9 +52,18 @@ class Method:
     @property
     def is_installed(self) -> bool:
         """Whether what it needs is there."""
-        return self.package is None or find_spec(self.package) is not None
+        return self.package is None or _is_there(self.package)
 
     def require(self) -> None:
         """Raise MissingDependencyError where what it needs is not there."""
         if not self.is_installed:
             raise MissingDependencyError(f"method {self.name} needs {self.package}: pip install 'meshpart[peers]'")
+
+
+def _is_there(package: str) -> bool:
+    """Return whether a package can be imported that is more than a folder of that name, as that of a clone is."""
+    try:
+        found = find_spec(package)
+    except ValueError:  # of a module that someone made, and that comes from nowhere
+        return False
+    return found is not None and found.origin is not None
