@@ -18,8 +18,12 @@ from pathlib import Path
 from typing import IO
 
 SAME_MODULES = """
-import json, sys
+import json, os, select, sys
 sys.path[:] = json.loads(sys.argv[1])
+pipe = select.poll()
+pipe.register(2, 0)
+if any(event & select.POLLERR for _, event in pipe.poll(0)):
+    os._exit(1)  # nobody reads what this one says: who started it was interrupted before knowing of it
 """
 MOST_SAID = 500  # characters of what a process said before it failed
 SECONDS_TO_SAY_IT = 1.0  # once the process has ended; others may hold its pipe
@@ -33,10 +37,13 @@ class Failed(Exception):
 def command(code: str, *arguments: str) -> list[str]:
     """Return the command line of a process that finds the modules that this one finds, and runs `code`.
 
-    Its sys.argv has the arguments from place 2 on.
+    Its sys.argv has the arguments from place 2 on. Raises FileNotFoundError where this process knows of no Python.
     """
+    python = get_executable()
+    if not python:  # where a program has Python inside
+        raise FileNotFoundError("sys.executable does not name a Python to start")
     search_path = json.dumps([entry for entry in sys.path if isinstance(entry, str)])
-    return [get_executable(), "-I", "-c", SAME_MODULES + code, search_path, *arguments]
+    return [python, "-I", "-c", SAME_MODULES + code, search_path, *arguments]
 
 
 def answer(code: str, *arguments: str, given: Sequence[bytes] = (), time_limit: float | None = None) -> bytes:
@@ -74,8 +81,8 @@ def answer(code: str, *arguments: str, given: Sequence[bytes] = (), time_limit: 
             )
         except OSError as error:
             raise Failed(f"cannot be started: {error}") from error
-        said = _Said(process.stderr)
         with _ended(process):
+            said = _Said(process.stderr)
             try:
                 process.wait(time_limit)
             except subprocess.TimeoutExpired:

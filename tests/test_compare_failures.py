@@ -85,6 +85,13 @@ def test_a_method_of_a_module_that_other_processes_lack_costs_its_row(tmp_path: 
     assert run.failure == "ModuleNotFoundError: No module named 'here_only'"
 
 
+def test_what_cannot_be_started_costs_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "not there"))
+    for run in compare(strip(6), 2, methods=["sfc"]).runs:
+        assert run.failure is not None
+        assert run.failure.startswith("cannot be started: [Errno 2] No such file or directory")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("method", [failing.leaves_a_process, failing.hangs_with_a_process], ids=["left", "hangs"])
 def test_what_a_method_has_started_ends_with_it(method: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from meshes import quads
 from peers import PEERS, each
 from processes import children, host, is_gone, waited
 
-from meshpart import Method, MethodError, partition_labels
+from meshpart import Method, MethodError, child, partition_labels
 from meshpart.methods import METHODS
 from meshpart.methods.peer import Peer
 
@@ -89,6 +90,7 @@ SLEEP = """
 import sys, time
 from pathlib import Path
 from meshes import quads
+from meshpart import child
 from meshpart import Method, partition_labels
 from meshpart.methods.peer import Peer
 try:
@@ -122,6 +124,26 @@ def test_the_end_of_a_call_is_that_of_the_peers_process(stop: str, tmp_path: Pat
             assert process.stdout.readline() == "interrupted\n"
             assert children(process.pid) == []
         assert waited(lambda: is_gone(peer), 5.0)
+
+
+@ON_LINUX
+def test_a_process_that_nobody_listens_to_ends_before_it_begins(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    for listens in (False, True):  # an interrupt while a process is started closes what would be listened to
+        listener, speaker = os.pipe()
+        if not listens:
+            os.close(listener)
+        command = child.command("open(sys.argv[2], 'w').close()", str(begun))
+        assert subprocess.run(command, stderr=speaker, check=False).returncode == int(not listens)
+        assert begun.exists() == listens
+        os.close(speaker)
+    os.close(listener)
+
+
+def test_a_program_that_knows_of_no_python_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("multiprocessing.spawn._python_exe", None)  # as where a program has Python inside
+    with pytest.raises(MethodError, match=r"metis cannot be started: sys\.executable does not"):
+        Peer("metis")(posed(grid(4, 4), 2))
 
 
 def test_a_want_of_descriptors_is_an_error_and_passes() -> None:
