@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from report import heading, table
 from results import Results
@@ -14,7 +15,8 @@ NOTE = (
     "neighbours a mean, empty parts and fragments (pieces of a part beyond its first) are sums. Wins and losses: the "
     "cut is lower, or higher, by more than 1 %, or one of the two failed. Seconds are from the mesh to the labels, the "
     "dual graph included. In brackets: of a method that did not end on all pairs that means are of, over those on "
-    "which it did; such figures are not comparable with others, and stand last."
+    "which it did; such figures are not comparable with others, and stand last. The most, sums and neighbours are in "
+    "brackets where it did not end on all pairs."
 )
 
 
@@ -111,7 +113,10 @@ def _cuts(results: Results, pair: Pair) -> Iterator[str]:
 
 def _summary_row(one: Score, own: Score) -> dict[str, str]:
     def mean(value: float | None) -> str:
-        return bracketed(one, value, "{:.3f}".format)
+        return bracketed(value, "{:.3f}".format, plain=one.comparable)
+
+    def over_all(value: float | None, text: Callable[[Any], str] = str) -> str:
+        return bracketed(value, text, plain=one.everywhere)
 
     return {
         "method": one.method,
@@ -120,23 +125,23 @@ def _summary_row(one: Score, own: Score) -> dict[str, str]:
         "volume": mean(one.volume),
         "halo": mean(one.halo),
         "seconds": mean(one.seconds),
-        "MiB": "" if one.mib is None else f"{one.mib:.0f}",
-        "imbalance": "" if one.imbalance is None else f"{100 * one.imbalance:.2f} %",
+        "MiB": over_all(one.mib, "{:.0f}".format),
+        "imbalance": over_all(one.imbalance, lambda value: f"{100 * value:.2f} %"),
         "within bound": f"{one.within_bound} of {one.ended}",
         "bound kept unrepaired": f"{own.within_bound} of {own.ended}",
-        "empty parts": str(one.empty_parts),
-        "fragments": str(one.fragments),
-        "neighbours": bracketed(one, one.neighbours, "{:.2f}".format),
+        "empty parts": over_all(one.empty_parts),
+        "fragments": over_all(one.fragments),
+        "neighbours": over_all(one.neighbours, "{:.2f}".format),
         "wins / losses": f"{one.wins} / {one.losses}",
         "failed": f"{one.ran - one.ended} of {one.ran}",
     }
 
 
-def bracketed(one: Score, value: float | None, text: Callable[[float], str]) -> str:
+def bracketed(value: float | None, text: Callable[[Any], str], *, plain: bool) -> str:
     """Return a figure, in brackets where it is not comparable with those of other methods."""
     if value is None:
         return "-"
-    return text(value) if one.comparable else f"({text(value)})"
+    return text(value) if plain else f"({text(value)})"
 
 
 # -- by class and by number of parts ------------------------------------------------------------------------
@@ -193,9 +198,9 @@ def price_rows(results: Results) -> Iterator[list[str]]:
         own, repaired = (score(results, results.pairs, method, repaired=kind) for kind in (False, True))
         empty = sum(bool(run.empty_parts) for key, run in results.runs.items() if key[2:] == (method, False))
         where = f"{mesh} into {nparts}" if most > 1 else ""
-        bound = f"{own.within_bound} of {own.ended}"
-        fragments = str(own.fragments), str(repaired.fragments)
-        yield [method, f"{mean:.4f}", f"{most:.3f}", where, bound, str(empty), *fragments]
+        shown = (f"{mean:.4f}", f"{most:.3f}", str(empty), str(own.fragments), str(repaired.fragments))
+        mean_of, most_of, *pieces = (bracketed(text, str, plain=own.everywhere) for text in shown)
+        yield [method, mean_of, most_of, where, f"{own.within_bound} of {own.ended}", *pieces]
 
 
 def mesh_rows(results: Results) -> Iterator[list[str]]:

@@ -32,7 +32,10 @@ class Score(NamedTuple):
     ran, ended : int
         Pairs that it was tried on, and on which it found labels.
     comparable : bool
-        Whether it ended on every pair on which the base ended.
+        Whether it ended on every pair that means are of.
+    everywhere : bool
+        Whether it ended on every pair at all: what is a sum, the most or a mean over those on which it ended would look
+        better for ending on fewer.
     cut, volume, halo, seconds : float or None
         Geometric means of the ratios to the base's edge cut, communication volume, ghosts of one layer and seconds.
     mib : float or None
@@ -54,6 +57,7 @@ class Score(NamedTuple):
     ran: int
     ended: int
     comparable: bool
+    everywhere: bool
     cut: float | None
     volume: float | None
     halo: float | None
@@ -81,6 +85,7 @@ def score(results: Results, pairs: Sequence[Pair], method: str, *, repaired: boo
         ran=len(tried),
         ended=len(ended),
         comparable=bool(beside) and len(beside) == len(averaged),
+        everywhere=len(ended) == len(pairs),
         cut=mean_ratio(beside, attrgetter("edge_cut")),
         volume=mean_ratio(beside, attrgetter("communication_volume")),
         halo=mean_ratio(beside, attrgetter("ghosts")),

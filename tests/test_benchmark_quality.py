@@ -111,6 +111,9 @@ def test_pairs_that_some_method_cuts_at_no_cost_are_in_no_mean_but_among_wins_an
 # -- what fails ---------------------------------------------------------------------------------------------
 
 
+PAIRS = [("easy", 2), ("easier", 2), ("hard", 2)]
+
+
 @pytest.fixture
 def brittle_and_steady():
     """Two methods that are as good on easy meshes; on the hard one the brittle one fails, the steady one is bad."""
@@ -132,6 +135,31 @@ def test_a_method_that_fails_on_hard_meshes_does_not_look_better_for_it(brittle_
     assert lines[-1].endswith("| 2 / 1 | 1 of 3 |")
     drawn = {name for name, *_ in quality.marks(found, found.pairs)}
     assert drawn == {BASE, "steady", "brittle (2 of 3)"}
+
+
+def test_nor_does_what_is_a_sum_or_the_most(brittle_and_steady):
+    brittle_and_steady.add("hard", [run("steady", 200, fragments=7, empty_parts=1, mib=99.0, imbalance=0.4)])
+    rows = {row["method"]: row for row in result_tables.summary_rows(brittle_and_steady, [*PAIRS], (True,))}
+    shown = ("MiB", "imbalance", "empty parts", "fragments", "neighbours")
+    assert [rows["steady"][head] for head in shown] == ["99", "40.00 %", "1", "7", "1.00"]
+    assert [rows["brittle"][head] for head in shown] == ["(5)", "(1.00 %)", "(0)", "(0)", "(1.00)"]
+
+
+def test_nor_does_a_base_that_fails(brittle_and_steady):
+    brittle_and_steady.add("hard", [failed(BASE)])  # where its means leave out what others have in theirs
+    rows = {row["method"]: row for row in result_tables.summary_rows(brittle_and_steady, [*PAIRS], (True,))}
+    assert [rows[BASE][head] for head in ("edge cut", "MiB", "neighbours")] == ["1.000", "(5)", "(1.00)"]
+
+
+def test_nor_does_what_repair_costs_it(brittle_and_steady):
+    for mesh, _ in PAIRS:
+        brittle_and_steady.add(mesh, [run("steady", 80, repaired=False)])
+    for mesh, _ in PAIRS[:2]:
+        brittle_and_steady.add(mesh, [run("brittle", 80, repaired=False)])
+    steady, brittle = sorted(result_tables.price_rows(brittle_and_steady), reverse=True)
+    assert steady[:3] == ["steady", f"{(1.125 * 1.125 * 2.5) ** (1 / 3):.4f}", "2.500"]
+    assert brittle[:3] == ["brittle", "(1.1250)", "(1.125)"]
+    assert [row[-3:] for row in (steady, brittle)] == [["0", "0", "0"], ["(0)", "(0)", "(0)"]]
 
 
 def test_over_the_pairs_on_which_all_ended_both_are_alike(brittle_and_steady):
