@@ -22,7 +22,8 @@ from results import Results, check_options, facts_of, join, load
 from summary import BASE, Pair, score
 
 import meshpart
-from meshpart.compare import USUAL, Run
+from meshpart.arguments import positive
+from meshpart.compare import USUAL, Run, counts_of
 from meshpart.methods import Method, choose, choose_mode
 from meshpart.plotting.pareto import Mark, check_drawing, draw_pareto
 
@@ -76,14 +77,15 @@ def arguments() -> argparse.Namespace:
         parser.error(f"{asked.meshes} is no folder")
     if asked.plot and asked.plot.exists():
         parser.error(f"{asked.plot} is there already")
-    if asked.plot:
-        try:
-            check_drawing(asked.plot, overwrite=False)
-        except meshpart.MeshpartError as error:
-            parser.error(str(error))
     if asked.quick:
         asked.cells //= 10
-    asked.parts = asked.parts or (PARTS[:2] if asked.quick else PARTS)
+    try:
+        positive("--time-limit", asked.time_limit)
+        asked.parts = counts_of(asked.parts or (PARTS[:2] if asked.quick else PARTS))
+        if asked.plot:
+            check_drawing(asked.plot, overwrite=False)
+    except meshpart.MeshpartError as error:
+        parser.error(str(error))
     return asked
 
 

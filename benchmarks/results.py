@@ -103,7 +103,7 @@ def load(path: Path) -> Results:
             found.add_mesh(entry.pop("name"), Facts(**entry))
         for entry in given["runs"]:
             found.add(entry.pop("mesh"), [Run(**entry)])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SystemExit(f"{path} does not hold results: {error!r}") from None
     return found
 

@@ -227,9 +227,10 @@ def test_results_that_say_nothing_together_do_not_join(tmp_path):
     three.made[0]["options"] = quality.OPTIONS | {"seed": 1}
     with pytest.raises(SystemExit, match="seed is 0, and 1"):
         results.join([one, three])
-    (tmp_path / "cut.json").write_text('{"made": [')
-    with pytest.raises(SystemExit, match="does not hold results"):
-        results.load(tmp_path / "cut.json")
+    for text in ('{"made": [', "[]", '{"made": [], "meshes": ["m"], "runs": []}'):
+        (tmp_path / "cut.json").write_text(text)
+        with pytest.raises(SystemExit, match="does not hold results"):
+            results.load(tmp_path / "cut.json")
 
 
 def script(*arguments):
@@ -276,6 +277,12 @@ def test_the_script_draws_a_panel_for_each_class(tmp_path, brittle_and_steady):
     picture = (tmp_path / "pareto.svg").read_text()
     assert "brittle (2 of 3)" in picture
     assert "isotropic" in picture
+
+
+@pytest.mark.parametrize("wrong", [("--parts", 8, 0), ("--parts", 8, 8), ("--time-limit", -1), ("--time-limit", "nan")])
+def test_what_cannot_be_right_is_no_failure_of_methods(wrong, tmp_path):
+    done = script("--cases", "hexes", "--cells", 100, "--methods", "sfc", *wrong, "--json", tmp_path / "runs.json")
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
 
 
 def test_unknown_methods_are_refused_before_anything_runs():
