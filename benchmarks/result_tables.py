@@ -94,11 +94,11 @@ def over_common_pairs(results: Results) -> Iterator[str]:
 
 
 def cuts_of_0(results: Results) -> Iterator[str]:
-    """Yield a table of the edge cuts of pairs that some method cuts at no cost, where there are any."""
+    """Yield a table of the edge cuts of pairs that some repaired labels cut at no cost, where there are any."""
     if not (free := without_cut(results)):
         return
     yield (
-        f"**Edge cuts of repaired labels, of the {len(free)} pairs of which some labels, own or repaired, cut nothing**"
+        f"**Edge cuts of repaired labels, of the {len(free)} pairs of which some of them cut nothing**"
         ", as separate bodies allow: a ratio to 0 says nothing, so that no mean has them; wins and losses count them"
     )
     lines = [[f"{mesh} into {nparts}", *_cuts(results, (mesh, nparts))] for mesh, nparts in free]

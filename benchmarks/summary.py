@@ -2,7 +2,9 @@
 
 A mean says nothing beside one over other meshes. So a method has comparable means only where it ended on every pair of
 mesh and number of parts on which the base ended: what fails on hard meshes must not look better for it. And a ratio to
-nothing says nothing: pairs that some method cuts at no cost, as separate bodies allow, are in no mean, of no method.
+nothing says nothing: pairs that some method's repaired labels cut at no cost, as separate bodies allow, are in no mean,
+of no method. A method's own labels may cut nothing because they break the bound: these alone then leave the pair out,
+and are not comparable.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ def score(results: Results, pairs: Sequence[Pair], method: str, *, repaired: boo
     tried = [(run, results.of(pair, BASE, True)) for pair in pairs if (run := results.of(pair, method, repaired))]
     ended = [run for run, _ in tried if not run.failure]
     both = ((results.of(pair, method, repaired), results.of(pair, BASE, True)) for pair in averaged)
-    beside = [(run, base) for run, base in both if run and base and not run.failure]
+    beside = [(run, base) for run, base in both if run and base and run.edge_cut]
     return Score(
         method,
         repaired,
@@ -102,14 +104,15 @@ def score(results: Results, pairs: Sequence[Pair], method: str, *, repaired: boo
 
 
 def in_means(results: Results, pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs that means are of: on which the base ended, and no labels have a cut of 0."""
+    """Return the pairs that means are of: on which the base ended, and no repaired labels have a cut of 0."""
     free = set(without_cut(results))
     return [pair for pair in ended_on(results, pairs, BASE) if pair not in free]
 
 
 def without_cut(results: Results) -> list[Pair]:
-    """Return the pairs of which some labels, repaired or not, have an edge cut of 0."""
-    return list(dict.fromkeys((key.mesh, key.nparts) for key, run in results.runs.items() if run.edge_cut == 0))
+    """Return the pairs of which some repaired labels have an edge cut of 0."""
+    free = (key for key, run in results.runs.items() if key.repaired and run.edge_cut == 0)
+    return list(dict.fromkeys((key.mesh, key.nparts) for key in free))
 
 
 def mean_ratio(beside: Sequence[tuple[Run, Run]], figure: Callable[[Run], float]) -> float | None:
@@ -148,7 +151,7 @@ def price(results: Results, method: str) -> tuple[float, float, Pair] | None:
     free = set(without_cut(results))
     for pair in results.pairs:
         raw, repaired = (results.of(pair, method, repaired) for repaired in (False, True))
-        if raw and repaired and not raw.failure and pair not in free:
+        if raw and repaired and raw.edge_cut and pair not in free:
             found.append((repaired.edge_cut / raw.edge_cut, pair))
     if not found:
         return None

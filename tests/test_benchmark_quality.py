@@ -108,6 +108,19 @@ def test_pairs_that_some_method_cuts_at_no_cost_are_in_no_mean_but_among_wins_an
     assert "| theirs into 2 | 4 | 0 | 8 |" in text
 
 
+def test_own_labels_without_a_cut_beyond_the_bound_take_no_pair_from_others():
+    loose = run("x", 0, repaired=False, within_bound=False, imbalance=0.5)
+    found = collected(
+        one=[run(BASE, 100), run("x", 150), run("x", 120, repaired=False), run("y", 110)],
+        two=[run(BASE, 10), run("x", 15), loose, run("y", 90)],
+    )
+    assert (score(found, "x").cut, score(found, "y").cut) == (pytest.approx(1.5), pytest.approx((1.1 * 9) ** 0.5))
+    own = score(found, "x", repaired=False)
+    assert (own.cut, own.comparable, own.ended) == (pytest.approx(1.2), False, 2)
+    assert list(result_tables.cuts_of_0(found)) == []
+    assert summary.price(found, "x") == (pytest.approx(1.25), 1.25, ("one", 2))
+
+
 # -- what fails ---------------------------------------------------------------------------------------------
 
 
