@@ -19,6 +19,7 @@ import numpy as np
 from meshpart import child
 from meshpart.arrays import Labels
 from meshpart.errors import MeshpartError
+from meshpart.graph import dual_graph
 from meshpart.mesh import Mesh
 from meshpart.methods import METHODS, Function, Method, Peer, Problem
 from meshpart.partition import partition_labels
@@ -69,7 +70,7 @@ class Measured(NamedTuple):
 
 def measured(case: Case, task: Task) -> Measured:
     """Cut a mesh by a method, and say how good the labels are and what they took."""
-    warm_up()
+    warm_up(groups=case.options.get("keep_together") is not None, graphs=task.method not in METHODS.values())
     mesh, nparts = case.mesh, task.nparts
     _ = mesh.kinds  # what is computed once and kept belongs to no method
     watched = _Watched(task.method.run)
@@ -91,8 +92,16 @@ def measured(case: Case, task: Task) -> Measured:
         )
 
 
-def warm_up() -> None:
-    """Run what is the library's own on a few quads: its first call in a process takes a few milliseconds more."""
+def warm_up(*, groups: bool, graphs: bool) -> None:
+    """Run what is the library's own on a few quads: its first call in a process takes longer.
+
+    Parameters
+    ----------
+    groups : bool
+        Whether there will be groups of cells, whose first ones take half a second and 25 MiB, for SciPy's modules.
+    graphs : bool
+        Whether SciPy's arrays of graphs may be asked for, as functions of a caller do.
+    """
     size = 8
     points = [[x, y] for y in range(size + 1) for x in range(size + 1)]
     first = np.arange((size + 1) * size).reshape(size, size + 1)[:, :-1].reshape(-1, 1)
@@ -100,8 +109,11 @@ def warm_up() -> None:
     alternating = Method(
         "alternating", lambda problem: np.arange(problem.n_units, dtype=np.int32) % 2, leaves_fragments=True
     )
+    together = np.arange(size * size) // 2 if groups else None
     for method in (METHODS["sfc"], alternating):
-        quality(quads, partition_labels(quads, 2, method=method))
+        quality(quads, partition_labels(quads, 2, method=method, keep_together=together), keep_together=together)
+    if graphs:
+        dual_graph(quads).to_scipy()
 
 
 def _figures(case: Case, labels: Labels, nparts: int, seconds: float, mib: float | None) -> Figures:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -107,6 +109,45 @@ def test_a_mesh_of_meshio_and_one_of_meshpart_are_compared_alike() -> None:
     assert figures(only(plain, 3, "sfc")) == figures(only(mesh, 3, "sfc"))
 
 
+FIRST_CALL = """
+import sys
+import numpy as np
+from meshpart import Mesh, Method, measuring
+from meshpart.methods import METHODS
+new, partition_labels = [], measuring.partition_labels
+def watched(*arguments, **named):
+    there = set(sys.modules)
+    try:
+        return partition_labels(*arguments, **named)
+    finally:
+        new.append(sorted(set(sys.modules) - there))
+measuring.partition_labels = watched
+def by_rows(problem):
+    return np.arange(problem.graph.to_scipy().shape[0]) % 2
+quads = [[2 * i + k for k in (0, 2, 3, 1)] for i in range(4)]
+mesh = Mesh([[x, y] for x in range(5) for y in range(2)], [("quad", quads)])
+case, method = {case}, {method}
+measuring.measured(measuring.Case(mesh, case), measuring.Task(method, "eco", 2))
+print([modules for modules in new[2:] if modules])  # of what comes after the two calls on a few quads
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        ({"keep_together": [0, 0, -1, -1]}, 'METHODS["sfc"]'),
+        ({"keep_together": [0, 0, -1, -1]}, 'METHODS["kahip"]'),
+        ({"weights": {"quad": 2.5}, "edge_weights": "points"}, 'METHODS["kahip"]'),
+        ({}, 'Method("by_rows", by_rows)'),
+    ],
+    ids=["groups, sfc", "groups, kahip", "weights", "an array of SciPy's"],
+)
+def test_no_module_is_imported_on_the_clock(options: dict[str, Any], method: str) -> None:
+    code = FIRST_CALL.replace("{case}", repr(options)).replace("{method}", method)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told == "[]\n"
+
+
 def test_one_part_is_cut_by_nobody() -> None:
     raw, repaired = compare(quads(3, 3), 1, methods=["kahip:fast"]).runs
     assert figures(raw) == figures(repaired)
@@ -183,7 +224,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"nparts": "8"}, "nparts must be an integer"),
     ({"nparts": [2, 2.5]}, "nparts must be an integer"),
     ({"nparts": [2, 3, 2]}, "nparts: 2 is there twice"),
-    ({"nparts": [2, 7]}, "nparts is 7, more than the number of cells or groups"),
+    ({"nparts": [2, 7]}, "nparts is 7, more than the number of cells or groups to share out"),
     ({"methods": "sfc"}, "methods must be a list"),
     ({"methods": []}, "methods must be a list of methods, got an empty one"),
     ({"methods": ["none such"]}, "method must be one of"),
