@@ -134,12 +134,14 @@ def chosen_methods(given: Iterable[str | Function | Method] | None) -> tuple[lis
         usual = [_method(name) for name in USUAL]
         there = [(method, mode) for method, mode in usual if method.is_installed]
         return there, tuple(method.name for method, _ in usual if not method.is_installed)
-    chosen = [_method(entry) for entry in arguments.listed("methods", given, "methods")]
+    entries = arguments.listed("methods", given, "methods")
+    chosen = [_method(entry) for entry in entries]
     if not chosen:
         raise ArgumentError("methods must be a list of methods, got an empty one")
     for method, _ in chosen:
         method.require()
-    _refuse_twice("methods", [_name(*entry) for entry in chosen], "; Method(name, function) gives another name")
+    remedy = "" if all(isinstance(entry, str) for entry in entries) else "; Method(name, function) gives another name"
+    _refuse_twice("methods", [_name(*entry) for entry in chosen], remedy)
     return chosen, ()
 
 
@@ -168,7 +170,7 @@ def _check(mesh: Mesh, counts: Sequence[int], options: Mapping[str, Any]) -> Non
     cell_weights(mesh, options["weights"])
     if options["edge_weights"] is not None:
         dual_graph(mesh, edge_weights=options["edge_weights"], threads=options["threads"])
-    refuse_more_than_units(mesh, max(counts), options["keep_together"])
+    refuse_more_than_units(mesh, max(counts), options["keep_together"], remedy="")
 
 
 # -- the processes ------------------------------------------------------------------------------------------

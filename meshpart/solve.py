@@ -15,6 +15,8 @@ from meshpart.methods import Function, Method, Problem, choose, choose_mode
 from meshpart.units import Units
 from meshpart.weights import cell_weights, summed
 
+ALLOW_EMPTY = "; allow_empty=True (--allow-empty) leaves the highest parts empty"
+
 
 class Solution(NamedTuple):
     """Labels and how they came about."""
@@ -72,16 +74,15 @@ def solve(
     return Solution(units.expand(labels), chosen.name, mode if chosen.modes else None, done)
 
 
-def refuse_more_than_units(mesh: Mesh, nparts: int, keep_together: Any) -> None:
+def refuse_more_than_units(mesh: Mesh, nparts: int, keep_together: Any, *, remedy: str = ALLOW_EMPTY) -> None:
     """Raise ArgumentError if there are more parts than units to share out."""
-    _refuse_more_than(Units.of(mesh, keep_together).count, nparts)
+    _refuse_more_than(Units.of(mesh, keep_together).count, nparts, remedy)
 
 
-def _refuse_more_than(count: int, nparts: int) -> None:
+def _refuse_more_than(count: int, nparts: int, remedy: str = ALLOW_EMPTY) -> None:
     if nparts > max(count, 1):
         raise ArgumentError(
-            f"nparts is {nparts}, more than the number of cells or groups to share out, {count}; "
-            "allow_empty=True (--allow-empty) leaves the highest parts empty"
+            f"nparts is {nparts}, more than the number of cells or groups to share out, {count}{remedy}"
         )
 
 
