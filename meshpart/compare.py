@@ -47,9 +47,13 @@ def compare(
     """Cut a mesh by several methods, and say what each of them makes of it, and takes for it.
 
     Each method and number of parts has a process of its own, one after another: what crashes, fails or takes too long
-    costs its own row, which says why. Whatever ends this call ends that process and those that it has started. What the
-    library itself does first has been done once, on a few quads, when the clock starts: that takes longer in a new
-    process.
+    costs its own row, which says why. Whatever ends this call ends that process and those that it has started.
+
+    Seconds are those of one call, from the mesh to the labels, the dual graph included. What the library itself does
+    first has been done once, on a few quads, when the clock starts; what a function imports while it runs counts.
+    "metis", "scotch", "kaminpar" and "mtkahypar" run on one thread, in a process of Python whose start, and handing
+    the graph over, are left out; the start of KaHIP's is not. MiB are the peak of resident memory above the loaded
+    mesh, with those processes: of one of Python some tens of MiB are no more than Python and NumPy.
 
     Parameters
     ----------
@@ -57,8 +61,8 @@ def compare(
     nparts : int, or several
     methods : list of str, callable or Method, optional
         By name, with ":" and a mode where it has modes: "kahip:fast". A function, a bound method, or a
-        `functools.partial` of one, which are sent to another process: they must be those of a module. Otherwise "sfc",
-        "kahip:fast", "kahip:eco", and what is installed of the others.
+        `functools.partial` of one, which are sent to another process: they must be those of a module. A `Method` that
+        has modes runs in "eco". Otherwise "sfc", "kahip:fast", "kahip:eco", and what is installed of the others.
     imbalance, seed, weights, edge_weights, keep_together, threads
         As `partition_labels` takes them.
     time_limit : float

@@ -71,7 +71,8 @@ class Comparison:
     ----------
     n_cells, n_points : int
     runs : tuple of Run
-        By number of parts, method, and first the method's own labels, then the repaired ones.
+        By number of parts, method, and first the method's own labels, then the repaired ones. `help` of any of them
+        says what each figure is.
     versions : dict of str to str
         Of meshpart, and of the packages whose methods ran.
     missing : tuple of str

@@ -62,6 +62,10 @@ def compare_command(
 
     Each method and NPARTS has a process of its own: where it fails, its row says why, and the exit code is 0 as long as
     any method gave labels.
+
+    Seconds are from MESH in memory to the labels, MiB the most memory beside MESH; in Python, help(meshpart.compare)
+    says what counts. Volume is the communication volume, ghosts are the cells that one layer would add, fragments are
+    pieces of parts beyond the first of each, neighbours are a mean over the parts: see help(meshpart.Quality).
     """
     if as_json and as_markdown:
         raise ArgumentError("--json and --markdown are two ways to print the result: give one of them")

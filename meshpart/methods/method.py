@@ -24,7 +24,8 @@ class Method:
     run : callable
         From a `Problem` to labels of its units, integers in 0..nparts - 1.
     modes : tuple of str or None
-        The modes that it has; None where that is its own business, and any may be asked for.
+        Which it has of "fast", "eco", "strong", "fastsocial", "ecosocial" and "strongsocial"; none if it is empty. None
+        where that is its own business, and any of these may be asked for.
     leaves_fragments : bool
         Whether the pieces of a part other than its largest are mishaps, which repair hands to neighbours.
     holds_guarantee : bool
