@@ -22,7 +22,7 @@ from results import Results, check_options, facts_of, join, load
 from summary import BASE, Pair, score
 
 import meshpart
-from meshpart.arguments import positive
+from meshpart.arguments import integer, positive
 from meshpart.compare import USUAL, Run, counts_of
 from meshpart.methods import Method, choose, choose_mode
 from meshpart.plotting.pareto import Mark, check_drawing, draw_pareto
@@ -69,8 +69,11 @@ def arguments() -> argparse.Namespace:
     asked = parser.parse_args()
     if asked.resume and asked.json is None:
         parser.error("--resume needs --json FILE")
+    if asked.resume and asked.tables_from:
+        parser.error("--resume goes on with runs, and --from runs nothing: name FILE in --from to have its runs too")
     if asked.json and asked.json.exists() and not asked.resume:
-        parser.error(f"{asked.json} is there already: --resume goes on with it")
+        remedy = "" if asked.tables_from else ": --resume goes on with it"
+        parser.error(f"{asked.json} is there already{remedy}")
     if asked.json and not asked.json.absolute().parent.is_dir():
         parser.error(f"there is no folder {asked.json.absolute().parent}")
     if asked.meshes and not asked.meshes.is_dir():
@@ -79,7 +82,10 @@ def arguments() -> argparse.Namespace:
         parser.error(f"{asked.plot} is there already")
     if asked.quick:
         asked.cells //= 10
+    if asked.no_made and not asked.meshes and not asked.tables_from:
+        parser.error("--no-made leaves no mesh to cut, but those of --meshes DIR")
     try:
+        integer("--cells", asked.cells, low=1)
         positive("--time-limit", asked.time_limit)
         asked.parts = counts_of(asked.parts or (PARTS[:2] if asked.quick else PARTS))
         if asked.plot:

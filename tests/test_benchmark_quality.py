@@ -292,10 +292,27 @@ def test_the_script_draws_a_panel_for_each_class(tmp_path, brittle_and_steady):
     assert "isotropic" in picture
 
 
-@pytest.mark.parametrize("wrong", [("--parts", 8, 0), ("--parts", 8, 8), ("--time-limit", -1), ("--time-limit", "nan")])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(("--parts", 8, 0), ("--parts", 8, 8), ("--time-limit", -1), ("--time-limit", "nan")),
+        *(("--cells", 0), ("--quick", "--cells", 5), ("--no-made",)),
+    ],
+)
 def test_what_cannot_be_right_is_no_failure_of_methods(wrong, tmp_path):
     done = script("--cases", "hexes", "--cells", 100, "--methods", "sfc", *wrong, "--json", tmp_path / "runs.json")
     assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
+
+
+def test_results_that_are_there_are_not_replaced_by_tables_of_others(tmp_path, brittle_and_steady):
+    others, mine = tmp_path / "others.json", tmp_path / "mine.json"
+    brittle_and_steady.save(others)
+    collected(m=[run(BASE, 100)]).save(mine)
+    before = mine.read_bytes()
+    for options in ([], ["--resume"]):
+        done = script("--from", others, "--json", mine, *options)
+        assert (done.returncode, done.stdout, mine.read_bytes()) == (2, "", before)
+        assert "goes on with it" not in done.stderr
 
 
 def test_unknown_methods_are_refused_before_anything_runs():
