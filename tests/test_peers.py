@@ -313,6 +313,22 @@ def test_a_record_has_modes_of_its_own_and_refuses_others() -> None:
     assert modes == ["fast", "strongsocial", "strongsocial"]
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"name": 3}, "name must be the name of a method, got 3"),
+        ({"name": ""}, "name must be the name of a method, got ''"),
+        ({"run": "sfc"}, "run must be a function from a Problem to labels, got 'sfc'"),
+        ({"modes": "fast"}, "modes must be a list of modes, got 'fast'"),
+        ({"modes": ("fast", "turbo")}, "modes must be one of fast, eco, .*, got 'turbo'"),
+    ],
+    ids=str,
+)
+def test_a_record_that_could_not_run_is_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ArgumentError, match=told):
+        Method(**{"name": "mine", "run": with_a_fragment} | given)
+
+
 def test_a_record_that_needs_a_package_says_so() -> None:
     absent = Method("mine", with_a_fragment, package="no_such_package")
     assert not absent.is_installed

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from meshpart.arguments import listed, one_of, shown
 from meshpart.arrays import Labels
-from meshpart.errors import MissingDependencyError
+from meshpart.errors import ArgumentError, MissingDependencyError
+from meshpart.methods.kahip import MODES
 from meshpart.methods.problem import Problem
 
 Function = Callable[[Problem], Labels]
@@ -49,6 +51,22 @@ class Method:
     leaves_fragments: bool = False
     holds_guarantee: bool = False
     package: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a method.
+
+        Raises
+        ------
+        ArgumentError
+            If the name is no text, `run` cannot be called, or a mode is none.
+        """
+        if not isinstance(self.name, str) or not self.name:
+            raise ArgumentError(f"name must be the name of a method, got {shown(self.name)}")
+        if not callable(self.run):
+            raise ArgumentError(f"run must be a function from a Problem to labels, got {shown(self.run)}")
+        if self.modes is not None:
+            modes = listed("modes", self.modes, "modes")
+            object.__setattr__(self, "modes", tuple(one_of("modes", mode, MODES) for mode in modes))
 
     @property
     def is_installed(self) -> bool:
