@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 FILE = 20  # arrays: what a file counts as
 LEAST_SECONDS, LEAST_MIB = 0.002, 4.0  # less is what any call has: it counts as that much
-MOST = 2.0  # times what smaller cases leave room for: more is growth, less may be caches
+MOST = 3.0  # times what smaller cases leave room for: more is growth, less may be caches
 
 
 class Growth(NamedTuple):

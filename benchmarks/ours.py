@@ -112,7 +112,8 @@ def exchange(case: Case) -> Job:
 
     parts = case.split()
     owned = owned_values(parts)
-    return Job(lambda: meshpart.exchange(parts, owned, "points"), ([part.point_halo for part in parts], owned))
+    messages = [np.split(part.point_halo.send_indices, part.point_halo.send_offsets[1:-1]) for part in parts]
+    return Job(lambda: meshpart.exchange(parts, owned, "points"), (messages, owned))
 
 
 def owned_values(parts: list[Any]) -> list[Any]:

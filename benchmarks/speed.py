@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
@@ -17,18 +15,18 @@ from pathlib import Path
 from shutil import rmtree
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import growth
 from inputs import Case, make
 from kernels import CELLS, KERNELS, LAYERS, PARTS, SHAPES, THREADS, Kernel, Way
 from measure import Failed, Taken, called, in_fresh_process
 from report import duration, durations, heading, machine, table
-from shapes import MANY
+from series import NUMBERED_IN_ORDER, Series, all_series, in_millions
 
 RIVALS = "rivals"
 TABLES = (RIVALS, CELLS, PARTS, LAYERS, THREADS, SHAPES)
-SHUFFLED, ORDERED = "tets shuffled", "tets"
+SHUFFLED = "tets shuffled"
 
 
 def main() -> None:
@@ -41,9 +39,11 @@ def main() -> None:
         chosen = [KERNELS[kernel] for kernel in asked.only]
         if RIVALS in asked.tables:
             print(f"\n{beside_rivals(run, chosen, settings(run.folder, asked))}", flush=True)
-        for series in all_series(run.folder, asked):
-            if series.axis in asked.tables:
-                print(f"\n{grown(run, chosen, series)}", flush=True)
+        wanted = [series for series in all_series(run.folder, asked.cells, asked.quick) if series.axis in asked.tables]
+        if wanted:
+            print(f"\n{GROWTH}", flush=True)
+        for series in wanted:
+            print(f"\n{grown(run, chosen, series)}", flush=True)
     print(f"\n{run.said()}")
     if asked.json:
         asked.json.write_text(json.dumps({"machine": about, "command": sys.argv, "runs": run.records}, indent=1))
@@ -152,7 +152,7 @@ def settings(folder: Path, asked: argparse.Namespace) -> list[Case]:
     """Return the meshes of the comparison; kernels that are looked at with more parts are so on the last."""
     largest = Case(folder, SHUFFLED, asked.cells)
     small = replace(largest, cells=asked.cells // 10)
-    return [largest] if asked.quick else [largest, replace(small, shape=ORDERED), small]
+    return [largest] if asked.quick else [largest, replace(small, shape=NUMBERED_IN_ORDER), small]
 
 
 def beside_rivals(run: Run, kernels: Iterable[Kernel], cases: list[Case]) -> str:
@@ -182,7 +182,7 @@ def compared(run: Run, kernel: Kernel, case: Case) -> Iterator[tuple[str, ...]]:
                 taken[way.by].append(result)
     ours = taken[kernel.way.by]
     for way in ways:
-        what = kernel.name, f"{case.cells / 1e6:.3g} M {case.shape}", str(case.nparts), way.by
+        what = kernel.name, f"{in_millions(case.cells)} {case.shape}", str(case.nparts), way.by
         if way.by in failures:
             yield *what, *[""] * (len(BESIDE) - len(what) - 1), str(failures[way.by])
             continue
@@ -207,14 +207,12 @@ def told_ratios(ours: list[Taken], theirs: list[Taken]) -> tuple[str, ...]:
         lambda taken: taken.later,
         lambda taken: taken.cpu[1:],
     )
-    told = []
+    found = []
     for cost in costs:
         pairs = [(cost(a), cost(b)) for a, b in zip(ours, theirs, strict=False)]  # fewer, where one failed
         ratios = [median(a) / median(b) for a, b in pairs if a and b]
-        told.append(
-            "" if not ratios else f"**{median(ratios):.2f}**" if median(ratios) > 1 else f"{median(ratios):.2f}"
-        )
-    return tuple(told)
+        found.append(in_bold(median(ratios)) if ratios else "")
+    return tuple(found)
 
 
 def in_bold(ratio: float) -> str:
@@ -234,75 +232,12 @@ def agreement(way: Way, ours: list[Taken], theirs: list[Taken]) -> str:
 
 # -- growth -------------------------------------------------------------------------------------------------
 
-
-class Series(NamedTuple):
-    """Cases that differ in one thing."""
-
-    axis: str
-    title: str
-    heads: list[str]
-    cases: list[Case]
-
-
 LONG = 20.0  # seconds of calls in a process that looks at growth
 GROWTH = (
-    "Seconds of the processor, one thread, later calls; MiB above the loaded mesh. Growth: the most by which a case "
-    "costs more than smaller ones leave room for, if cost were linear in the numbers and arrays of input and output; "
-    f"▲ above {growth.MOST:g}. Exponents: of the cost over the numbers."
+    "**Growth**. Seconds of the processor, one thread, later calls; MiB above the loaded mesh. Growth is the most by "
+    "which a case costs more than smaller ones leave room for, if cost were linear in the numbers and the arrays of "
+    f"input and output; ▲ above {growth.MOST:g}. Exponents are of the cost over the numbers."
 )
-
-
-def all_series(folder: Path, asked: argparse.Namespace) -> Iterator[Series]:
-    """Yield what growth is looked at over."""
-    n, short = asked.cells, asked.quick
-    base = Case(folder, ORDERED, n * 3 // 10, threads=1)
-
-    def sized(cells: int) -> str:
-        return f"{cells / 1e6:.3g} M"
-
-    def over_cells(shape: str, sizes: list[int], parts: int | None) -> list[Case]:
-        made = Case(folder, shape, 0, threads=1)
-        return [replace(made, cells=cells, parts=parts or cells // 100) for cells in sizes]
-
-    sizes = [n // 10, n * 3 // 10, n] if short else [n // 10, n * 3 // 10, n, 3 * n]
-    yield Series(CELLS, "By cells", [f"{sized(cells)} cells" for cells in sizes], over_cells(ORDERED, sizes, 64))
-    counts = (8, 64, 512) if short else (8, 64, 512, 4096)
-    few = replace(base, cells=8 * counts[-1], parts=counts[-1])  # what parts cost that hold next to nothing
-    yield Series(
-        PARTS,
-        f"By parts, {sized(base.cells)} tets",
-        [*(f"{parts} parts" for parts in counts), f"{few.parts} parts of {sized(few.cells)}"],
-        [*(replace(base, parts=parts) for parts in counts), few],
-    )
-    yield Series(
-        LAYERS,
-        f"By ghost layers, {sized(base.cells)} tets",
-        [f"{layers} layers" for layers in range(4)],
-        [replace(base, layers=layers) for layers in range(4)],
-    )
-    cores = len(os.sched_getaffinity(0))
-    threads = [2**power for power in range(int(math.log2(cores)) + 1)]
-    yield Series(
-        THREADS,
-        f"By threads, {sized(n)} tets",
-        [f"{count} threads" for count in threads],
-        [replace(base, cells=n, threads=count) for count in threads],
-    )
-    small = [n // 100, n // 25] if short else [n // 100, n // 25, n * 4 // 25]
-    for shape, parts in (
-        ("fan of triangles", 4),
-        ("strip of quads", None),
-        ("polygons", 64),
-        ("tets with their boundary", 64),
-    ):
-        told = "a part for 100 cells" if parts is None else f"{parts} parts"
-        title = f"{shape.capitalize()}, {told}"
-        yield Series(SHAPES, title, [sized(cells) for cells in small], over_cells(shape, small, parts))
-    for what in ("blocks", "sets"):
-        cases = [replace(base, shape=f"tets in {count} {what}", cells=n // 10, parts=16) for count in MANY]
-        few = replace(cases[-1], cells=4 * MANY[-1])
-        heads = [*(f"{count} {what}" for count in MANY), f"{MANY[-1]} {what} of {sized(few.cells)}"]
-        yield Series(SHAPES, f"{sized(n // 10)} tets in many {what}, 16 parts", heads, [*cases, few])
 
 
 def grown(run: Run, kernels: Iterable[Kernel], series: Series) -> str:
@@ -314,8 +249,8 @@ def grown(run: Run, kernels: Iterable[Kernel], series: Series) -> str:
             tell = by_threads if series.axis == THREADS else by_size
             rows.append((kernel.name, *tell(run, f"{kernel.name} ({series.title})", results)))
     heads = ("gain",) if series.axis == THREADS else ("growth of time", "growth of memory")
-    note = "Seconds on the clock, later calls." if series.axis == THREADS else GROWTH
-    return f"**{series.title}**. {note}\n\n{table(('kernel', *series.heads, *heads), rows)}"
+    note = ". Seconds on the clock" if series.axis == THREADS else ""
+    return f"**{series.title}**{note}\n\n{table(('kernel', *series.heads, *heads), rows)}"
 
 
 def cases_of(kernel: Kernel, series: Series) -> list[Case]:
