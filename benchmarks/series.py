@@ -47,9 +47,7 @@ def by_cells(folder: Path, cells: int, shares: tuple[float, ...]) -> Series:
     """Return meshes of several sizes."""
     base = Case(folder, NUMBERED_IN_ORDER, cells, threads=1)
     cases = [replace(base, cells=round(share * cells)) for share in shares]
-    return Series(
-        CELLS, "By cells, 64 parts, one ghost layer", [f"{in_millions(case.cells)} tets" for case in cases], cases
-    )
+    return Series(CELLS, "By cells, 64 parts", [f"{in_millions(case.cells)} tets" for case in cases], cases)
 
 
 def by_parts(base: Case, counts: tuple[int, ...]) -> Series:
