@@ -59,6 +59,16 @@ def test_bodies_that_are_whole_are_left_alone_where_the_bounds_hold():
     assert repaired(graph, given, 2, absorb=True)[0].tolist() == given.tolist()
 
 
+def test_single_vertices_move_where_whole_pieces_lead_to_labels_that_are_given_up():
+    # 7 - 2 - 6 - 5 - 4    0 and 3 touch nothing, and the cut is 4. Labels that are made anew have one of 2 if single
+    #     | /              vertices balance them; if whole pieces do, one that is no better than what is there.
+    #     1
+    graph = make_graph(8, [(1, 2), (1, 6), (2, 6), (2, 7), (4, 5), (5, 6)])
+    labels, _ = repaired(graph, [0, 0, 0, 1, 1, 1, 2, 2], 3, absorb=True)
+    assert sorted(np.bincount(labels)) == [2, 3, 3]
+    assert cut(graph, labels) == 2
+
+
 def test_what_room_there_is_in_few_large_pieces_is_made_use_of():
     # Bodies of about 1, 2 and 4 times 160 cells. The parts weigh 14 to 16 of these, and 15 is what a part can hold, so
     # that the two of 16 can be mended only over a third part that makes room for one.

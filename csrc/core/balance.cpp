@@ -31,7 +31,7 @@ struct Way {
 
 struct Done {
     index_t filled = 0, moved = 0, absorbed = 0;
-    bool packed = false;     // whether whole pieces moved
+    bool packed = false;     // whether whole pieces moved, be it in labels that were given up
     bool was_noise = false;  // whether a quarter of the weight or more lay in fragments,
     bool is_noise = false;   // and whether it still does
 };
@@ -113,11 +113,11 @@ Done mend_noise_too(Assignment& assignment, const Way& way) {
     for (bool noise = done.was_noise || done.is_noise; noise;) {
         Assignment other = assignment;
         const Done more = mend(other, way, unlimited);
+        done.packed |= more.packed;
         const bool as_light = heaviest_part(other) <= std::max(way.sought, heaviest_part(assignment));
         if (!as_light || double_cut(other) >= double_cut(assignment) / 4 * 3) break;
         done.moved += more.moved;
         done.absorbed += more.absorbed;
-        done.packed |= more.packed;
         noise = more.is_noise;
         std::swap(assignment, other);
     }
