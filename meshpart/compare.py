@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from meshpart import arguments, child
 from meshpart.comparison import Comparison, Run
+from meshpart.cutting import as_given
 from meshpart.errors import ArgumentError
 from meshpart.graph import dual_graph
 from meshpart.measuring import Case, Measured, Task
@@ -115,7 +116,16 @@ def compare(
         runs += _runs(task, _measured([case, pickled], limit))
         if progress is not None:
             progress(done)
-    return Comparison(mesh.n_cells, mesh.n_points, tuple(runs), _versions(chosen), missing)
+    asked = {
+        "imbalance": float(imbalance),
+        "seed": int(seed),
+        "weights": as_given(weights),
+        "edge_weights": as_given(edge_weights),
+        "keep_together": as_given(keep_together),
+        "threads": arguments.threads(threads),
+        "time_limit": limit,
+    }
+    return Comparison(mesh.n_cells, mesh.n_points, tuple(runs), _versions(chosen), missing, asked)
 
 
 def counts_of(nparts: Any) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from meshpart.tables import aligned
@@ -77,6 +77,8 @@ class Comparison:
         Of meshpart, and of the packages whose methods ran.
     missing : tuple of str
         Methods that are not installed, where all were asked for.
+    asked : dict
+        The options of `compare`, by name, as they were given, and "array" for an array.
     """
 
     n_cells: int
@@ -84,6 +86,7 @@ class Comparison:
     runs: tuple[Run, ...]
     versions: dict[str, str]
     missing: tuple[str, ...] = ()
+    asked: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return the table of the repaired labels."""
@@ -121,6 +124,7 @@ class Comparison:
             "points": self.n_points,
             "versions": self.versions,
             "missing": list(self.missing),
+            "asked": self.asked,
             "runs": [asdict(run) for run in self.runs],
         }
 

@@ -80,9 +80,9 @@ def labels_by_method(mesh: Mesh, nparts: int, *, repair: bool, **how: Any) -> tu
         mode=found.mode,
         imbalance=float(how["imbalance"]),
         seed=int(how["seed"]),
-        weights=_as_given(how["weights"]),
-        edge_weights=_as_given(how["edge_weights"]),
-        keep_together=_as_given(how["keep_together"]),
+        weights=as_given(how["weights"]),
+        edge_weights=as_given(how["edge_weights"]),
+        keep_together=as_given(how["keep_together"]),
         repair=found.repair,
         mesh=mesh.fingerprint,
     )
@@ -95,8 +95,8 @@ def labels_given(mesh: Mesh, labels: npt.ArrayLike, nparts: int | None) -> tuple
     return given, Provenance("labels", nparts, __version__, mesh=mesh.fingerprint)
 
 
-def _as_given(value: Any) -> Any:
-    """Return what a provenance keeps of an argument: names and numbers, and of an array that it was one."""
+def as_given(value: Any) -> Any:
+    """Return what a record keeps of an argument: names and numbers, and of an array that it was one."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):

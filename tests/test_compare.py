@@ -258,6 +258,20 @@ def test_what_cannot_be_right_is_refused_before_anything_runs(given: dict[str, A
     assert done == []
 
 
+def test_a_comparison_says_what_was_asked_for() -> None:
+    groups = [0, 0, -1, -1, -1, -1]
+    found = compare(strip(6), 2, methods=["sfc"], weights={"quad": 2}, keep_together=groups, imbalance=0.2, threads=1)
+    assert found.to_dict()["asked"] == {
+        "imbalance": 0.2,
+        "seed": 0,
+        "weights": {"quad": 2.0},
+        "edge_weights": None,
+        "keep_together": "array",
+        "threads": 1,
+        "time_limit": 600.0,
+    }
+
+
 def test_a_method_that_is_named_and_not_there_is_missing() -> None:
     absent = Method("absent", stripes, package="no_such_package")
     with pytest.raises(MissingDependencyError, match=r"meshpart\[peers\]"):
