@@ -69,6 +69,18 @@ def test_single_vertices_move_where_whole_pieces_lead_to_labels_that_are_given_u
     assert cut(graph, labels) == 2
 
 
+@pytest.mark.parametrize("nparts", [3, 4, 6])
+def test_a_hair_of_balance_is_not_worth_a_multiple_of_the_cut(nparts):
+    # Every second cell lies in part 0, alone: such pieces fit almost anywhere, and yet not exactly.
+    random = np.random.default_rng(1)
+    sizes = random.integers(2, 12, 12)
+    graph, body = bodies(sizes, width=6, weights=random.integers(1, 10**6, sizes.sum() * 6))
+    given = np.where(np.arange(len(body)) % 2, np.arange(len(body)) * nparts // len(body), 0)
+    exact, near = (repaired(graph, given, nparts, imbalance)[0] for imbalance in (Fraction(0), Fraction("0.01")))
+    assert loads(graph, exact, nparts).max() > bounds_of(graph, nparts).sought  # which is not kept either way
+    assert cut(graph, exact) < 2 * cut(graph, near)
+
+
 def test_what_room_there_is_in_few_large_pieces_is_made_use_of():
     # Bodies of about 1, 2 and 4 times 160 cells. The parts weigh 14 to 16 of these, and 15 is what a part can hold, so
     # that the two of 16 can be mended only over a third part that makes room for one.

@@ -124,19 +124,19 @@ Done mend_noise_too(Assignment& assignment, const Way& way) {
     return done;
 }
 
-// With whole pieces first where that ends in less cut than without, or in a lighter part where that is too heavy.
+// With whole pieces first where only so all parts are light enough, or where that ends in no heavier part and no more
+// cut than without: a hair of balance that does not suffice is not worth a multiple of the cut.
 Done mend_best(Assignment& assignment, std::span<const part_t> labels, Way way) {
-    const auto rank = [&](const Assignment& mended) {
-        return std::pair(std::max(heaviest_part(mended), way.sought), double_cut(mended));
-    };
     const Done done = mend_noise_too(assignment, way);
     if (!done.packed) return done;
-    const auto found = rank(assignment);
-    if (found == std::pair(way.sought, weight_t{0})) return done;
+    const weight_t load = std::max(heaviest_part(assignment), way.sought), cut = double_cut(assignment);
+    if (load == way.sought && cut == 0) return done;
     Assignment other(assignment.graph, labels, assignment.nparts());
     way.whole_pieces = false;
     const Done without = mend_noise_too(other, way);
-    if (found < rank(other)) return done;
+    const weight_t other_load = std::max(heaviest_part(other), way.sought);
+    const bool suffices = load == way.sought && other_load > way.sought;
+    if (suffices || (load <= other_load && cut <= double_cut(other))) return done;
     std::swap(assignment, other);
     return without;
 }

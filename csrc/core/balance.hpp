@@ -20,8 +20,8 @@ struct Repaired {
 // `guaranteed`, and none more than `sought` if bounded effort finds a way. What already holds is left alone.
 //
 // The labels are repaired vertex by vertex, and also, where parts that are too heavy have several connected pieces,
-// such as separate bodies, with whole pieces first; then the result of less cut is taken, or that with the lighter
-// heaviest part where that is still above `sought`.
+// such as separate bodies, with whole pieces first. That result is taken where only it keeps within `sought`, or where
+// it has no more cut and no heavier part than the other.
 //
 //   graph             symmetric, no loops, rows ascending; vertex weights >= 0, not all 0, their sum below 2^62; edge
 //                     weights >= 0, their sum below 2^62
