@@ -21,6 +21,7 @@ namespace {
 
 constexpr weight_t unlimited = std::numeric_limits<weight_t>::max();
 constexpr int most_passes = 8;  // over the fragments
+constexpr weight_t hair = 256;  // the share of what is sought that is worth no cut where it is not kept anyway
 
 // How labels are to be repaired.
 struct Way {
@@ -107,14 +108,16 @@ Done mend(Assignment& assignment, const Way& way, weight_t limit) {
 // What is promised, and where labels are mostly fragments, less cut.
 //
 // Such labels hold little worth keeping: fragments that first join whatever they touch, and balance after that, mostly
-// make far less cut. Not if fragments cannot be helped, though, as in a star.
+// make far less cut. Not if fragments cannot be helped, though, as in a star. No part gets too heavy by that, but by a
+// hair where one is already.
 Done mend_noise_too(Assignment& assignment, const Way& way) {
     Done done = mend(assignment, way, way.sought);
     for (bool noise = done.was_noise || done.is_noise; noise;) {
         Assignment other = assignment;
         const Done more = mend(other, way, unlimited);
         done.packed |= more.packed;
-        const bool as_light = heaviest_part(other) <= std::max(way.sought, heaviest_part(assignment));
+        const weight_t load = heaviest_part(assignment), about_sought = way.sought + way.sought / hair;
+        const bool as_light = heaviest_part(other) <= (load > way.sought ? std::max(load, about_sought) : way.sought);
         if (!as_light || double_cut(other) >= double_cut(assignment) / 4 * 3) break;
         done.moved += more.moved;
         done.absorbed += more.absorbed;
