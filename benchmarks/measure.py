@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import math
 import os
+import resource
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -91,11 +93,21 @@ def _answer(sender: Any, function: Callable[..., Any], given: tuple[Any, ...]) -
     """Send what a call returns, or what it raises."""
     os.setpgid(0, 0)
     os.dup2(2, 1)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _end_unless_read(sender.fileno(), True)
     try:
         answer = True, function(*given)
     except Exception as error:
         answer = False, " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    _end_unless_read(sender.fileno(), False)  # or else reading itself would
     sender.send(answer)
+
+
+def _end_unless_read(pipe: int, ends: bool) -> None:
+    """Let Linux end this process, by SIGIO, when nobody is left who would read from a pipe; or not any more."""
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if ends else flags & ~os.O_ASYNC)
 
 
 def _ending(code: int | None) -> str:

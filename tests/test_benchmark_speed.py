@@ -13,6 +13,7 @@ from typing import Any
 import growth
 import numpy as np
 import pytest
+from processes import is_gone, waited
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks read memory from Linux's /proc")
@@ -80,6 +81,7 @@ def test_growth_is_told_over_cells_parts_layers_threads_and_shapes() -> None:
 
 INJECTED = """
 import os, sys, time
+from pathlib import Path
 sys.path.insert(0, {benchmarks!r})
 import kernels, speed
 from ours import Job
@@ -95,6 +97,7 @@ def crashes(case):
     return Job(os.abort)
 
 def hangs(case):
+    Path(__file__).with_name("pid").write_text(str(os.getpid()))
     return Job(lambda: time.sleep(1000))
 
 def raises(case):
@@ -118,11 +121,16 @@ if __name__ == "__main__":
 """
 
 
-def injected(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
-    """Run the script with one kernel, the ways of which have these names, ours first."""
+def program_with(folder: Path, *names: str) -> list[str]:
+    """Write the script with one kernel, the ways of which have these names, ours first; return its command line."""
     program = folder / "injected.py"
     program.write_text(INJECTED.format(benchmarks=str(BENCHMARKS), names=names))
-    return run(program, "--quick", "--cells", "100", "--rounds", "2", "--limit", "4", "--tables", "rivals")
+    return [str(program), "--quick", "--cells", "100", "--rounds", "2", "--tables", "rivals"]
+
+
+def injected(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
+    """Run that program, with a time limit for each process."""
+    return run(*program_with(folder, *names), "--limit", "4")
 
 
 def test_a_rival_that_crashes_hangs_or_raises_costs_its_row_and_not_the_run(tmp_path: Path) -> None:
@@ -151,6 +159,17 @@ def test_a_fault_ends_the_script_with_an_error(tmp_path: Path, names: tuple[str,
     done = injected(tmp_path, *names)
     assert done.returncode == 1
     assert f"FAILED: {told}" in done.stdout
+
+
+def test_no_process_outlives_a_script_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, *program_with(tmp_path, "answers", "hangs")]
+    script = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    pid_file = tmp_path / "pid"
+    hanging = int(waited(lambda: pid_file.exists() and pid_file.read_text()))
+    assert not is_gone(hanging)
+    script.kill()
+    script.wait()
+    assert waited(lambda: is_gone(hanging))
 
 
 # -- marks --------------------------------------------------------------------------------------------------
