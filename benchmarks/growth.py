@@ -73,10 +73,15 @@ def _growth(sizes: Sequence[Size], costs: Sequence[float], least: float) -> Grow
 
 
 def _exponent(sizes: Sequence[Size], costs: Sequence[float], least: float) -> float | None:
-    """Return the slope of the logarithms, if all cases have as many arrays, and one twice as many numbers."""
-    tells = sorted((size.numbers, cost) for size, cost in zip(sizes, costs, strict=True) if cost > least)
-    arrays = [size.arrays for size in sizes]
-    if len(tells) < 2 or tells[-1][0] < 2 * tells[0][0] or max(arrays) > 1.5 * min(arrays):
+    """Return the slope of the logarithms, if the cases ascend, have as many arrays, and one twice as many numbers."""
+    numbers, arrays = [size.numbers for size in sizes], [size.arrays for size in sizes]
+    tells = [(size.numbers, cost) for size, cost in zip(sizes, costs, strict=True) if cost > least]
+    if (
+        numbers != sorted(numbers)
+        or len(tells) < 2
+        or tells[-1][0] < 2 * tells[0][0]
+        or max(arrays) > 1.5 * min(arrays)
+    ):
         return None
     return float(np.polyfit(*np.log(np.array(tells, float)).T, 1)[0])
 
