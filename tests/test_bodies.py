@@ -81,6 +81,35 @@ def test_a_hair_of_balance_is_not_worth_a_multiple_of_the_cut(nparts):
     assert cut(graph, exact) < 2 * cut(graph, near)
 
 
+def test_whole_pieces_are_taken_where_only_they_end_light_enough():
+    # 9-12, 5-8-8 and 4, and at most 24: whole ones alone leave 25, as do single vertices without them
+    graph = make_graph(6, [(0, 1), (2, 3), (3, 4)], [9, 12, 5, 8, 8, 4])
+    labels, _ = repaired(graph, [0] * 6, 2, Fraction("0.05"))
+    assert sorted(loads(graph, labels, 2)) == [22, 24]
+
+
+def test_whole_pieces_are_not_taken_for_a_heavier_part():
+    # 17-28, 26 and 2: whole ones leave 45 and 28, which is more than 37 as 43 is, though without a cut
+    graph = make_graph(4, [(0, 1)], [17, 28, 26, 2])
+    labels, _ = repaired(graph, [0] * 4, 2)
+    assert sorted(loads(graph, labels, 2)) == [30, 43]
+
+
+def test_pieces_move_once_more_when_empty_parts_have_been_filled():
+    # A star of eight, which is cut into three parts first
+    graph = make_graph(9, [(i, 8) for i in range(8)], [1, 0, 0, 1, 2, 0, 3, 3, 0])
+    labels, _ = repaired(graph, [0] * 9, 3)
+    assert loads(graph, labels, 3).max() == 4
+    assert cut(graph, labels) == 2
+
+
+def test_no_piece_without_weight_moves_along():
+    graph = make_graph(9, [], [3, 0, 5, 7, 6, 8, 6, 4, 2])
+    labels, _ = repaired(graph, [0, 0, 1, 1, 1, 1, 2, 2, 2], 3)
+    assert sorted(loads(graph, labels, 3)) == [13, 14, 14]
+    assert labels[1] == 0
+
+
 def test_what_room_there_is_in_few_large_pieces_is_made_use_of():
     # Bodies of about 1, 2 and 4 times 160 cells. The parts weigh 14 to 16 of these, and 15 is what a part can hold, so
     # that the two of 16 can be mended only over a third part that makes room for one.
