@@ -143,7 +143,17 @@ def test_one_part_of_many_costs_a_fraction_of_all(ghost_layers: int) -> None:
     assert alone < seconds_of_splitting(mesh, 1_000, ghost_layers=ghost_layers) / 2
 
 
-@pytest.mark.parametrize("mesh", [fan(20_000), spindle(20_000), quads(100, 200)], ids=["hub", "two hubs", "grid"])
+def hubs_in_turn(n: int) -> Mesh:
+    """Return n tets around point 0, every seventh of which is also around one of the points 1 to 7."""
+    i = np.arange(n)
+    return Mesh(np.zeros((n + 9, 3)), [("tetra", np.stack([0 * i, 1 + i % 7, i + 8, i + 9], axis=1))])
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    [fan(20_000), spindle(20_000), hubs_in_turn(20_000), quads(100, 200)],
+    ids=["hub", "two hubs", "hubs in turn", "grid"],
+)
 def test_the_time_of_judging_does_not_grow_as_parts_times_mesh(mesh: Mesh) -> None:
     # around a hub each of 4000 parts has all 20 000 cells: to list these took 100 times as long as to judge 4 parts
     few, many = strips_of(mesh, 4), strips_of(mesh, 4_000)
