@@ -83,11 +83,3 @@ def _versions(*packages: str) -> dict[str, str]:
 def _cpu_model() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-
-
-def _versions(*packages: str) -> dict[str, str]:
-    found = {}
-    for name in packages:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
