@@ -146,15 +146,15 @@ class _Watched:
 
     def __call__(self, problem: Problem) -> Labels:
         """Run the method."""
-        _ = problem.graph if isinstance(self.run, Peer) else None  # which counts
-        start = time.perf_counter()
         if isinstance(self.run, Peer):
+            _ = problem.graph  # which counts
+            start = time.perf_counter()
             self.labels, within = self.run.outcome(problem)
+            self.end = time.perf_counter()
+            self.overhead = self.end - start - within
         else:
             self.labels = self.run(problem)
-        self.end = time.perf_counter()
-        if isinstance(self.run, Peer):
-            self.overhead = self.end - start - within
+            self.end = time.perf_counter()
         return self.labels
 
     def again(self, _: Problem) -> Labels:
