@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -25,9 +24,16 @@ pipe.register(2, 0)
 if any(event & select.POLLERR for _, event in pipe.poll(0)):
     os._exit(1)  # nobody reads what this one says: who started it was interrupted before knowing of it
 """
+END_WITH_THE_PARENT = """
+import ctypes, resource, signal
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+if os.getppid() != parent:
+    os._exit(1)  # it has ended before this one could say so
+"""
 MOST_SAID = 500  # characters of what a process said before it failed
 SECONDS_TO_SAY_IT = 1.0  # once the process has ended; others may hold its pipe
-PR_SET_PDEATHSIG = 1
 
 
 class Failed(Exception):
@@ -49,7 +55,8 @@ def command(code: str, *arguments: str) -> list[str]:
 def answer(code: str, *arguments: str, given: Sequence[bytes] = (), time_limit: float | None = None) -> bytes:
     """Run a process, and return what it writes to its standard output; whatever it has started ends with it.
 
-    It has a session of its own, which a Ctrl-C on the terminal does not reach: what interrupts this call ends it.
+    It has a session of its own, which a Ctrl-C on the terminal does not reach: what interrupts this call ends it. So
+    does the end of this process, on Linux, however it ends. It leaves no core file behind.
 
     Parameters
     ----------
@@ -73,7 +80,7 @@ def answer(code: str, *arguments: str, given: Sequence[bytes] = (), time_limit: 
             asked.writelines(given)
             asked.seek(0)
             process = subprocess.Popen(
-                command(code, *arguments),
+                command(f"parent = {os.getpid()}{END_WITH_THE_PARENT}{code}", *arguments),
                 stdin=asked,
                 stdout=answered,
                 stderr=subprocess.PIPE,
@@ -105,23 +112,6 @@ def how_it_ended(code: int, said: str) -> str:
         return "was killed (SIGKILL), as happens where memory runs out"
     known = {number.value: number.name for number in signal.Signals}
     return f"crashed ({known.get(-code, f'signal {-code}')}){words}"
-
-
-def end_with(parent: int) -> None:
-    """Let this process end with the one that started it, on Linux; it leaves no core file behind.
-
-    Parameters
-    ----------
-    parent : int
-        The process that started this one.
-    """
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it has ended before this one could say so
-            os._exit(1)
 
 
 def be_the_first_to_go() -> None:

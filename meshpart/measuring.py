@@ -248,9 +248,8 @@ def _status(process: str, entry: str) -> int | None:
 def serve() -> None:
     """Read a case and a task from standard input, and write to standard output what was measured, or why nothing was.
 
-    The process ends with its parent, whose number is its argument. What a method prints goes to standard error.
+    What a method prints goes to standard error.
     """
-    child.end_with(int(sys.argv[2]))
     child.be_the_first_to_go()
     with os.fdopen(os.dup(1), "wb") as answer:
         os.dup2(2, 1)

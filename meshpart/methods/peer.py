@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,9 +57,8 @@ class Peer:
     def outcome(self, problem: Problem) -> Outcome:
         """Return the labels, and the seconds that the partitioner's own call took."""
         file = self.file or HERE / f"{self.name}.py"
-        given = [str(HERE / "peer_process.py"), str(file), str(os.getpid())]
         try:
-            answer = child.answer(RUN, *given, given=[_packed(Job.of(problem))])
+            answer = child.answer(RUN, str(HERE / "peer_process.py"), str(file), given=[_packed(Job.of(problem))])
         except child.Failed as error:
             raise MethodError(f"{self.name} {error}") from error
         with np.load(io.BytesIO(answer)) as found:

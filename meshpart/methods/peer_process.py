@@ -7,10 +7,8 @@ returns the call that finds labels; its time alone is told. A job has NumPy arra
 
 from __future__ import annotations
 
-import ctypes
 import io
 import os
-import resource
 import runpy
 import signal
 import sys
@@ -21,12 +19,10 @@ from typing import Any
 
 import numpy as np
 
-PR_SET_PDEATHSIG = 1
-
 
 def main() -> None:
     """Read the job from standard input and write the answer to standard output, which the peer cannot reach."""
-    _end_with_the_parent(int(sys.argv[4]))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     answer = os.dup(1)
     os.dup2(2, 1)
     prepared = runpy.run_path(sys.argv[3])["prepared"]
@@ -34,15 +30,6 @@ def main() -> None:
         file.write(_packed(_found(prepared, _job())))
         file.flush()
         os._exit(0)  # without taking apart what a peer may fail to take apart
-
-
-def _end_with_the_parent(parent: int) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # which ended before
-        os._exit(1)
 
 
 def _job() -> SimpleNamespace:
