@@ -24,7 +24,7 @@ from summary import BASE, Pair, score
 import meshpart
 from meshpart.arguments import integer, positive
 from meshpart.compare import USUAL, Run, counts_of
-from meshpart.methods import Method, choose, choose_mode
+from meshpart.methods import Method, choose_both, full_name
 from meshpart.plotting.pareto import Mark, check_drawing, draw_pareto
 
 PARTS = (8, 32, 128, 512)
@@ -159,10 +159,10 @@ def chosen_methods(names: Sequence[str] | None) -> tuple[list[Chosen], list[str]
     usual = [*USUAL, *STRONG, *OWN]
     try:
         chosen = {name_of(OWN.get(name, name)): OWN.get(name, name) for name in [BASE, *(names or usual)]}
-        there = {name: given for name, given in chosen.items() if _resolved(given)[0].is_installed}
+        there = {name: given for name, given in chosen.items() if choose_both(given)[0].is_installed}
         if names:
             for given in chosen.values():
-                _resolved(given)[0].require()
+                choose_both(given)[0].require()
     except meshpart.MeshpartError as error:
         raise SystemExit(f"--methods: {error}") from None
     return list(there.values()), [name for name in chosen if name not in there]
@@ -170,14 +170,7 @@ def chosen_methods(names: Sequence[str] | None) -> tuple[list[Chosen], list[str]
 
 def name_of(given: Chosen) -> str:
     """Return a method's name as runs have it: with its mode, where it has modes."""
-    method, mode = _resolved(given)
-    return f"{method.name}:{mode}" if method.modes else method.name
-
-
-def _resolved(given: Chosen) -> tuple[Method, str]:
-    name, _, mode = given.partition(":") if isinstance(given, str) else (given, "", "")
-    method = choose(name)
-    return method, choose_mode(method, mode or "eco")
+    return full_name(*choose_both(given))
 
 
 # -- what is told -------------------------------------------------------------------------------------------

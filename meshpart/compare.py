@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +18,7 @@ from meshpart.errors import ArgumentError
 from meshpart.graph import dual_graph
 from meshpart.measuring import Case, Measured, Task
 from meshpart.mesh import Mesh, MeshLike, as_mesh
-from meshpart.methods import DEFAULT_MODE, METHODS, Function, Method, choose, choose_mode
+from meshpart.methods import METHODS, Function, Method, choose_both, full_name
 from meshpart.solve import refuse_more_than_units
 from meshpart.version import __version__
 from meshpart.weights import cell_weights
@@ -145,29 +144,18 @@ def counts_of(nparts: Any) -> list[int]:
 def chosen_methods(given: Iterable[str | Function | Method] | None) -> tuple[list[tuple[Method, str]], tuple[str, ...]]:
     """Return methods with their modes, and the names of those that are not installed, where all are asked for."""
     if given is None:
-        usual = [_method(name) for name in USUAL]
+        usual = [choose_both(name) for name in USUAL]
         there = [(method, mode) for method, mode in usual if method.is_installed]
         return there, tuple(method.name for method, _ in usual if not method.is_installed)
     entries = arguments.listed("methods", given, "methods")
-    chosen = [_method(entry) for entry in entries]
+    chosen = [choose_both(entry) for entry in entries]
     if not chosen:
         raise ArgumentError("methods must be a list of methods, got an empty one")
     for method, _ in chosen:
         method.require()
     remedy = "" if all(isinstance(entry, str) for entry in entries) else "; Method(name, function) gives another name"
-    _refuse_twice("methods", [_name(*entry) for entry in chosen], remedy)
+    _refuse_twice("methods", [full_name(*entry) for entry in chosen], remedy)
     return chosen, ()
-
-
-def _method(given: Any) -> tuple[Method, str]:
-    name, colon, mode = given.partition(":") if isinstance(given, str) else (given, "", "")
-    method = choose(name)
-    return method, choose_mode(method, mode if colon else DEFAULT_MODE)
-
-
-def _name(method: Method, mode: str) -> str:
-    """Return by what name a method with its mode is told."""
-    return f"{method.name}:{mode}" if method.modes else method.name
 
 
 def _refuse_twice(argument: str, given: Sequence[Any], remedy: str = "") -> None:
@@ -211,7 +199,7 @@ def _pickled(task: Task) -> bytes:
 def _measured(given: Sequence[bytes], limit: float) -> Measured | str:
     """Return what was measured, or why nothing was."""
     try:
-        answer = child.answer(CHILD, str(os.getpid()), given=given, time_limit=limit)
+        answer = child.answer(CHILD, given=given, time_limit=limit)
     except child.Failed as error:
         return str(error)
     try:
@@ -223,7 +211,7 @@ def _measured(given: Sequence[bytes], limit: float) -> Measured | str:
 
 def _runs(task: Task, found: Measured | str) -> tuple[Run, Run]:
     """Return what became of a task: the method's own labels, and repaired ones."""
-    name = _name(task.method, task.mode)
+    name = full_name(task.method, task.mode)
     if isinstance(found, str):
         return Run(name, task.nparts, False, found), Run(name, task.nparts, True, found)
     return (

@@ -32,7 +32,20 @@ METHODS = {
 AUTO = "kahip"  # what `auto` stands for
 DEFAULT_MODE = "eco"  # also what may be said of a method without modes
 
-__all__ = ["AUTO", "DEFAULT_MODE", "METHODS", "MODES", "Function", "Method", "Peer", "Problem", "choose", "choose_mode"]
+__all__ = [
+    "AUTO",
+    "DEFAULT_MODE",
+    "METHODS",
+    "MODES",
+    "Function",
+    "Method",
+    "Peer",
+    "Problem",
+    "choose",
+    "choose_both",
+    "choose_mode",
+    "full_name",
+]
 
 
 def choose(method: Any) -> Method:
@@ -54,6 +67,18 @@ def choose_mode(method: Method, mode: Any) -> str:
         return asked
     has = f"the modes {', '.join(method.modes)}" if method.modes else "no modes"
     raise ArgumentError(f"mode is {asked!r}, but method {method.name} has {has}")
+
+
+def choose_both(given: Any) -> tuple[Method, str]:
+    """Return the method and the mode of one that is given as `choose` takes it, by name also with ":" and a mode."""
+    name, colon, mode = given.partition(":") if isinstance(given, str) else (given, "", "")
+    method = choose(name)
+    return method, choose_mode(method, mode if colon else DEFAULT_MODE)
+
+
+def full_name(method: Method, mode: str) -> str:
+    """Return the name of a method with its mode, where it has modes."""
+    return f"{method.name}:{mode}" if method.modes else method.name
 
 
 def _called(function: Any) -> str:
