@@ -4,28 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include "merge_runs.hpp"
 #include "range_finder.hpp"
 
 namespace meshpart {
-
-namespace {
-
-// Sorts ghosts that are sorted from each of `ends` to the next: neighbouring runs are merged, then these, and so on.
-template <class Id>
-void merge_runs(std::vector<Ghost<Id>>& ghosts, std::vector<index_t> ends) {
-    while (ends.size() > 2) {
-        std::vector<index_t> merged{0};
-        for (std::size_t i = 2; i < ends.size(); i += 2) {
-            std::ranges::inplace_merge(ghosts.begin() + ends[i - 2], ghosts.begin() + ends[i - 1],
-                                       ghosts.begin() + ends[i], {}, &Ghost<Id>::number);
-            merged.push_back(ends[i]);
-        }
-        if (ends.size() % 2 == 0) merged.push_back(ends.back());
-        ends = std::move(merged);
-    }
-}
-
-}  // namespace
 
 template <class Id>
 LayerSearch<Id>::LayerSearch(const Grouped<Id>& mesh)
@@ -74,7 +56,7 @@ void LayerSearch<Id>::run(index_t holder, std::int32_t layers, bool asked) {
         begin = end;
     }
 
-    merge_runs(cells_, layer_ends);
+    merge_runs(std::span(cells_), layer_ends, scratch_, &Ghost<Id>::number);
     std::ranges::sort(points_, {}, &Ghost<Id>::number);
     point_complete_.clear();
     if (!asked) return;

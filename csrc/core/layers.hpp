@@ -37,7 +37,7 @@ class LayerSearch {
     std::uint8_t search_ = 0;
     Vector<std::uint8_t> cell_marks_, point_marks_;
     std::vector<Id> met_;  // the ranks of points on cells of others, layer by layer
-    std::vector<Ghost<Id>> cells_, points_;
+    std::vector<Ghost<Id>> cells_, points_, scratch_;
     std::vector<std::uint8_t> point_complete_;
 
     void begin_search();
