@@ -89,20 +89,21 @@ void fill_and_balance(Assignment& assignment, const Way& way, Done& done) {
     for (std::size_t v = 0; v < before.size(); ++v) done.moved += assignment.labels[v] != before[v];
 }
 
-// All that is promised, fragments first: those that lie in the wrong part need not be moved for balance. They keep
-// within `limit` then, and within what is sought afterwards.
-Done mend(Assignment& assignment, const Way& way, weight_t limit) {
+// Fragments go first, those that find room within `limit`: what lies in the wrong part need not be moved for balance.
+Done begin(Assignment& assignment, const Way& way, weight_t limit) {
     Done done;
-    if (way.absorb) {
-        absorb_all(assignment, limit, 1, done);
-        done.was_noise = done.is_noise;
-        if (done.absorbed > 0) absorb_all(assignment, limit, most_passes, done);
-    }
-    if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > way.sought) {
-        fill_and_balance(assignment, way, done);
-        if (way.absorb) absorb_all(assignment, way.sought, most_passes, done);
-    }
+    if (!way.absorb) return done;
+    absorb_all(assignment, limit, 1, done);
+    done.was_noise = done.is_noise;
+    if (done.absorbed > 0) absorb_all(assignment, limit, most_passes, done);
     return done;
+}
+
+// All that is promised, where it does not hold.
+void finish(Assignment& assignment, const Way& way, Done& done) {
+    if (std::ranges::count(assignment.sizes, 0) == 0 && heaviest_part(assignment) <= way.sought) return;
+    fill_and_balance(assignment, way, done);
+    if (way.absorb) absorb_all(assignment, way.sought, most_passes, done);
 }
 
 // What is promised, and where labels are mostly fragments, less cut.
@@ -110,11 +111,12 @@ Done mend(Assignment& assignment, const Way& way, weight_t limit) {
 // Such labels hold little worth keeping: fragments that first join whatever they touch, and balance after that, mostly
 // make far less cut. Not if fragments cannot be helped, though, as in a star. No part gets too heavy by that, but by a
 // hair where one is already.
-Done mend_noise_too(Assignment& assignment, const Way& way) {
-    Done done = mend(assignment, way, way.sought);
+Done finish_noise_too(Assignment& assignment, const Way& way, Done done) {
+    finish(assignment, way, done);
     for (bool noise = done.was_noise || done.is_noise; noise;) {
         Assignment other = assignment;
-        const Done more = mend(other, way, unlimited);
+        Done more = begin(other, way, unlimited);
+        finish(other, way, more);
         done.packed |= more.packed;
         const weight_t load = heaviest_part(assignment), about_sought = way.sought + way.sought / hair;
         const bool as_light = heaviest_part(other) <= (load > way.sought ? std::max(load, about_sought) : way.sought);
@@ -129,14 +131,15 @@ Done mend_noise_too(Assignment& assignment, const Way& way) {
 
 // With whole pieces first where only so all parts are light enough, or where that ends in no heavier part and no more
 // cut than without: a hair of balance that does not suffice is not worth a multiple of the cut.
-Done mend_best(Assignment& assignment, std::span<const part_t> labels, Way way) {
-    const Done done = mend_noise_too(assignment, way);
+Done mend(Assignment& assignment, Way way) {
+    const Done begun = begin(assignment, way, way.sought);
+    Assignment other = assignment;
+    const Done done = finish_noise_too(assignment, way, begun);
     if (!done.packed) return done;
     const weight_t load = std::max(heaviest_part(assignment), way.sought), cut = double_cut(assignment);
     if (load == way.sought && cut == 0) return done;
-    Assignment other(assignment.graph, labels, assignment.nparts());
     way.whole_pieces = false;
-    const Done without = mend_noise_too(other, way);
+    const Done without = finish_noise_too(other, way, begun);
     const weight_t other_load = std::max(heaviest_part(other), way.sought);
     const bool suffices = load == way.sought && other_load > way.sought;
     if (suffices || (load <= other_load && cut <= double_cut(other))) return done;
@@ -153,7 +156,7 @@ Repaired repair(GraphView graph, std::span<const part_t> labels, part_t nparts, 
                                     " vertices cannot be repaired to " + std::to_string(nparts) + " parts");
     }
     Assignment assignment(graph, labels, nparts);
-    const Done done = mend_best(assignment, labels, {sought, guaranteed, absorb_fragments, true});
+    const Done done = mend(assignment, {sought, guaranteed, absorb_fragments, true});
     if (std::ranges::count(assignment.sizes, 0) > 0 || heaviest_part(assignment) > guaranteed) {
         throw std::logic_error("repaired labels break the promise");
     }
