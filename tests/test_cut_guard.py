@@ -55,6 +55,11 @@ def slanted(problem: Problem) -> Labels:
     return np.where(drawn[:, 0] < 1 / 3, (drawn[:, 1] * problem.nparts).astype(np.int32), labels)
 
 
+def drawn(problem: Problem) -> Labels:
+    """The worst labels: each cell's drawn at random."""
+    return np.random.default_rng(2).integers(0, problem.nparts, problem.n_units, np.int32)
+
+
 def grown(problem: Problem) -> Labels:
     """Uneven labels: every cell goes to the seed it is nearest to, of as many as parts, drawn at random."""
     seeds = np.random.default_rng(1).choice(problem.n_units, problem.nparts, replace=False)
@@ -80,6 +85,7 @@ CUTS: Mapping[str, Cut] = {
     "repair of slanted, 0.03": by(slanted, 0.03),
     "absorb slanted, 0": by(slanted, 0.0, absorb=True),
     "absorb slanted, 0.03": by(slanted, 0.03, absorb=True),
+    "absorb drawn, 0.03": by(drawn, 0.03, absorb=True),
     "repair of grown, 0": by(grown, 0.0),
     "repair of grown, 0.03": by(grown, 0.03),
     "absorb grown, 0.03": by(grown, 0.03, absorb=True),
@@ -92,8 +98,9 @@ RECORDED = """
 sfc                     |       404 | 1446 |      1417 |     607 |  1535 |  1640
 repair of slanted, 0    |      3804 | 3871 |      3492 |    2725 |  3166 |  4556
 repair of slanted, 0.03 |      4052 | 4183 |      3651 |    2760 |  2796 |  4689
-absorb slanted, 0       |       663 | 2830 |      1772 |     503 |  3701 |  3129
-absorb slanted, 0.03    |       648 | 1958 |      1773 |     603 |  2645 |  3095
+absorb slanted, 0       |       669 | 2177 |      1772 |     551 |  3884 |  2362
+absorb slanted, 0.03    |       580 | 1925 |      1773 |     551 |  3156 |  2263
+absorb drawn, 0.03      |       505 | 1860 |      1686 |     485 |  2568 |  1937
 repair of grown, 0      |       476 | 1297 |      1267 |     449 |  1647 |  1336
 repair of grown, 0.03   |       449 | 1263 |      1214 |     448 |  1480 |  1373
 absorb grown, 0.03      |       551 | 1252 |      1298 |     443 |  1471 |  1373

@@ -20,7 +20,8 @@ namespace meshpart {
 namespace {
 
 constexpr weight_t unlimited = std::numeric_limits<weight_t>::max();
-constexpr int most_passes = 8;  // over the fragments
+constexpr int most_passes = 8;                      // over the fragments
+constexpr double noisy = 0.25, mostly_noise = 0.5;  // shares of the weight that lie in fragments
 constexpr weight_t hair = 256;  // the share of what is sought that is worth no cut where it is not kept anyway
 
 // How labels are to be repaired.
@@ -32,9 +33,9 @@ struct Way {
 
 struct Done {
     index_t filled = 0, moved = 0, absorbed = 0;
-    bool packed = false;     // whether whole pieces moved, be it in labels that were given up
-    bool was_noise = false;  // whether a quarter of the weight or more lay in fragments,
-    bool is_noise = false;   // and whether it still does
+    bool packed = false;      // whether whole pieces moved, be it in labels that were given up
+    double noise_before = 0;  // the share of the weight that lay in fragments before the first pass over them,
+    double noise = 0;         // and before the last
 };
 
 weight_t heaviest_vertex(const GraphView& graph) {
@@ -61,14 +62,19 @@ weight_t double_cut(const Assignment& assignment) {
     return sum;
 }
 
-// Fragments that found no room find it, sometimes, once others have moved.
-void absorb_all(Assignment& assignment, weight_t limit, int passes, Done& done) {
-    for (int pass = 0; pass < passes; ++pass) {
+// Fragments that found no room find it, sometimes, once others have moved; where labels are noise, seldom. Returns the
+// share of the weight that lay in fragments.
+double absorb_all(Assignment& assignment, weight_t limit, Done& done, bool of_noise_too = false) {
+    const auto total = static_cast<double>(total_weight(assignment));
+    double before = 0;
+    for (int pass = 0; pass < most_passes; ++pass) {
         const auto [count, apart] = absorb_fragments(assignment, limit);
         done.absorbed += count;
-        done.is_noise = apart > 0 && apart >= total_weight(assignment) / 4;
-        if (count == 0) break;
+        done.noise = static_cast<double>(apart) / total;
+        if (pass == 0) before = done.noise;
+        if (count == 0 || (!of_noise_too && done.noise >= (pass == 0 ? mostly_noise : noisy))) break;
     }
+    return before;
 }
 
 void fill_and_balance(Assignment& assignment, const Way& way, Done& done) {
@@ -92,10 +98,7 @@ void fill_and_balance(Assignment& assignment, const Way& way, Done& done) {
 // Fragments go first, those that find room within `limit`: what lies in the wrong part need not be moved for balance.
 Done begin(Assignment& assignment, const Way& way, weight_t limit) {
     Done done;
-    if (!way.absorb) return done;
-    absorb_all(assignment, limit, 1, done);
-    done.was_noise = done.is_noise;
-    if (done.absorbed > 0) absorb_all(assignment, limit, most_passes, done);
+    if (way.absorb) done.noise_before = absorb_all(assignment, limit, done);
     return done;
 }
 
@@ -103,7 +106,7 @@ Done begin(Assignment& assignment, const Way& way, weight_t limit) {
 void finish(Assignment& assignment, const Way& way, Done& done) {
     if (std::ranges::count(assignment.sizes, 0) == 0 && heaviest_part(assignment) <= way.sought) return;
     fill_and_balance(assignment, way, done);
-    if (way.absorb) absorb_all(assignment, way.sought, most_passes, done);
+    if (way.absorb) absorb_all(assignment, way.sought, done);
 }
 
 // What is promised, and where labels are mostly fragments, less cut.
@@ -113,7 +116,7 @@ void finish(Assignment& assignment, const Way& way, Done& done) {
 // hair where one is already.
 Done finish_noise_too(Assignment& assignment, const Way& way, Done done) {
     finish(assignment, way, done);
-    for (bool noise = done.was_noise || done.is_noise; noise;) {
+    for (bool noise = std::max(done.noise_before, done.noise) >= noisy; noise;) {
         Assignment other = assignment;
         Done more = begin(other, way, unlimited);
         finish(other, way, more);
@@ -123,9 +126,11 @@ Done finish_noise_too(Assignment& assignment, const Way& way, Done done) {
         if (!as_light || double_cut(other) >= double_cut(assignment) / 4 * 3) break;
         done.moved += more.moved;
         done.absorbed += more.absorbed;
-        noise = more.is_noise;
+        done.noise = more.noise;
+        noise = done.noise >= noisy;
         std::swap(assignment, other);
     }
+    if (done.noise >= noisy) absorb_all(assignment, way.sought, done, true);
     return done;
 }
 
