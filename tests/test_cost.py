@@ -129,10 +129,11 @@ def test_one_part_on_a_point_with_many_cells_does_not_cost_what_all_parts_cost(p
     assert alone < seconds_of_splitting(mesh, 400, ghost_layers=1) / 20
 
 
-def test_one_part_with_layers_over_all_of_the_mesh_does_not_cost_what_all_parts_cost() -> None:
+@pytest.mark.parametrize("only", [[50], [3, 50, 51]])
+def test_few_parts_with_layers_over_all_of_the_mesh_do_not_cost_what_all_parts_cost(only: list[int]) -> None:
     # each of 100 parts has all 10 000 cells of a strip
     mesh = quads(10_000, 1)
-    alone = seconds_of_splitting(mesh, 100, ghost_layers=10_000, only=[50])
+    alone = seconds_of_splitting(mesh, 100, ghost_layers=10_000, only=only)
     assert alone < seconds_of_splitting(mesh, 100, ghost_layers=10_000) / 10
 
 

@@ -11,29 +11,49 @@
 namespace meshpart {
 namespace {
 
+// So many parts are looked around, each at its own cost, for others that need not be searched from.
+constexpr index_t most_looked_around = 16;
+
 template <class Id>
 struct Found {
     GhostLists<Id> cells, points;
     std::vector<std::vector<std::uint8_t>> point_complete;  // as points, of the parts asked for
 };
 
-// All cells of a holder as ghosts.
+// All cells of some holders as ghosts.
 template <class Id>
-std::vector<Ghost<Id>> cells_of(const Grouped<Id>& mesh, index_t holder) {
+std::vector<Ghost<Id>> cells_of(const Grouped<Id>& mesh, std::span<const index_t> holders) {
     std::vector<Ghost<Id>> result;
-    for (index_t cell = mesh.cell_starts[holder]; cell < mesh.cell_starts[holder + 1]; ++cell) {
-        result.push_back({static_cast<Id>(cell), 0});
+    for (const index_t holder : holders) {
+        for (index_t cell = mesh.cell_starts[holder]; cell < mesh.cell_starts[holder + 1]; ++cell) {
+            result.push_back({static_cast<Id>(cell), 0});
+        }
     }
     return result;
 }
 
-// All points of a holder that a cell is on as ghosts.
+// All points of some holders that a cell is on as ghosts.
 template <class Id>
-std::vector<Ghost<Id>> used_points_of(const Grouped<Id>& mesh, index_t holder) {
+std::vector<Ghost<Id>> used_points_of(const Grouped<Id>& mesh, std::span<const index_t> holders) {
     std::vector<Ghost<Id>> result;
-    for (index_t point = mesh.point_starts[holder]; point < mesh.point_starts[holder + 1]; ++point) {
-        const auto rank = static_cast<Id>(point);
-        if (!mesh.cells_on(rank).empty()) result.push_back({rank, 0});
+    for (const index_t holder : holders) {
+        for (index_t point = mesh.point_starts[holder]; point < mesh.point_starts[holder + 1]; ++point) {
+            const auto rank = static_cast<Id>(point);
+            if (!mesh.cells_on(rank).empty()) result.push_back({rank, 0});
+        }
+    }
+    return result;
+}
+
+// Of each holder, whether it surely has all cells of some, which are none of it, as ghosts.
+template <class Id>
+std::vector<std::uint8_t> surely_have_all(const Grouped<Id>& mesh, std::span<const index_t> holders,
+                                          std::int32_t layers) {
+    std::vector<std::uint8_t> result(mesh.n_holders(), std::ssize(holders) <= most_looked_around);
+    for (const index_t holder : holders) {
+        if (std::ranges::count(result, 1) == 0) break;
+        const auto have_all = surely_have_all_of(mesh, holder, layers);
+        for (index_t h = 0; h < mesh.n_holders(); ++h) result[h] &= have_all[h];
     }
     return result;
 }
@@ -55,11 +75,13 @@ Found<Id> search(const Grouped<Id>& mesh, std::span<const part_t> parts, std::in
         return result;
     };
     Found<Id> found{GhostLists<Id>(n), GhostLists<Id>(n), std::vector<std::vector<std::uint8_t>>(n)};
-    std::vector<std::uint8_t> has_all(n, 0);  // that the only part asked for owns
-    if (parts.size() == 1) {
-        const index_t only = position(mesh.holders, parts[0]);
-        has_all = surely_have_all_of(mesh, only, layers);
-        const auto cells = cells_of(mesh, only), points = used_points_of(mesh, only);
+    std::vector<index_t> owners;
+    for (index_t h = 0; h < n; ++h) {
+        if (asked[h]) owners.push_back(h);
+    }
+    const auto has_all = surely_have_all(mesh, std::span<const index_t>(owners), layers);
+    if (std::ranges::count(has_all, 1) > 0) {
+        const auto cells = cells_of(mesh, owners), points = used_points_of(mesh, owners);
         for (index_t h = 0; h < n; ++h) {
             if (!has_all[h]) continue;
             found.cells[h] = cells;

@@ -298,7 +298,7 @@ TEST_CASE("some of the parts are what they are among all") {
     }
 }
 
-TEST_CASE("one part is what it is among all, near a point with many cells and far from it") {
+TEST_CASE("one part or two are what they are among all, near a point with many cells and far from it") {
     Random random(4);
     for (int trial = 0; trial < 60; ++trial) {
         CAPTURE(trial);
@@ -312,7 +312,10 @@ TEST_CASE("one part is what it is among all, near a point with many cells and fa
         auto labels = random_labels(random, mesh, nparts);
         if (trial % 2) std::ranges::sort(labels);
         for (const std::int32_t layers : {0, 1, 2, 5, 50}) {
-            for (const part_t part : all_parts(nparts)) check_some(mesh, labels, nparts, {part}, layers);
+            for (const part_t part : all_parts(nparts)) {
+                check_some(mesh, labels, nparts, {part}, layers);
+                if (part > 0) check_some(mesh, labels, nparts, {0, part}, layers);
+            }
         }
     }
 }
