@@ -29,6 +29,7 @@ class Series(NamedTuple):
 def all_series(folder: Path, cells: int, short: bool) -> Iterator[Series]:
     """Yield all series around a number of cells; short ones end earlier."""
     yield by_cells(folder, cells, (0.1, 0.3, 1) if short else (0.1, 0.3, 1, 3))
+    yield by_cells(folder, cells, (0.03, 0.1, 0.3), cells_each=25)
     base = Case(folder, NUMBERED_IN_ORDER, round(0.3 * cells), threads=1)
     yield by_parts(base, (8, 64, 512) if short else (8, 64, 512, 4096))
     yield by_layers(base, range(4))
@@ -43,11 +44,13 @@ def all_series(folder: Path, cells: int, short: bool) -> Iterator[Series]:
     yield with_many(few, "sets")
 
 
-def by_cells(folder: Path, cells: int, shares: tuple[float, ...]) -> Series:
-    """Return meshes of several sizes."""
+def by_cells(folder: Path, cells: int, shares: tuple[float, ...], cells_each: int = 0) -> Series:
+    """Return meshes of several sizes, of 64 parts or of ever more parts with a number of cells."""
     base = Case(folder, NUMBERED_IN_ORDER, cells, threads=1)
-    cases = [replace(base, cells=round(share * cells)) for share in shares]
-    return Series(CELLS, "By cells, 64 parts", [f"{in_millions(case.cells)} tets" for case in cases], cases)
+    sizes = [round(share * cells) for share in shares]
+    cases = [replace(base, cells=size, parts=size // cells_each if cells_each else 64) for size in sizes]
+    how = f"a part for every {cells_each}" if cells_each else "64 parts"
+    return Series(CELLS, f"By cells, {how}", [f"{in_millions(size)} tets" for size in sizes], cases)
 
 
 def by_parts(base: Case, counts: tuple[int, ...]) -> Series:
