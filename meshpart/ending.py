@@ -4,36 +4,9 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any, TypeVar
+from typing import Any
 
 MOST_READS_AFTER_THE_END = 1000
-
-
-class _EndingBytes(io.BufferedReader):
-    in_vain = 0
-
-    def readline(self, size: int | None = -1, /) -> bytes:
-        return io.BufferedReader.readline(self, size) or _nothing(self, b"")
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return io.BufferedReader.read(self, size) or _nothing(self, b"")
-
-
-class _EndingText(io.TextIOWrapper):
-    in_vain = 0
-
-    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        return io.TextIOWrapper.readline(self, size) or _nothing(self, "")
-
-
-Nothing = TypeVar("Nothing", str, bytes)
-
-
-def _nothing(file: _EndingBytes | _EndingText, nothing: Nothing) -> Nothing:
-    file.in_vain += 1
-    if file.in_vain > MOST_READS_AFTER_THE_END:
-        raise EOFError("the file ends too early")
-    return nothing
 
 
 def open_ending(file: str | os.PathLike[str], mode: str = "r") -> Any:
@@ -51,7 +24,25 @@ def open_ending(file: str | os.PathLike[str], mode: str = "r") -> Any:
     file : io.TextIOWrapper or io.BufferedReader
     """
     if mode == "r":
-        return _EndingText(io.BufferedReader(io.FileIO(file)))
+        return io.TextIOWrapper(io.BufferedReader(_Ending(file)))
     if mode == "rb":
-        return _EndingBytes(io.FileIO(file))
+        return io.BufferedReader(_Ending(file))
     return open(file, mode)  # noqa: PTH123
+
+
+class _Ending(io.FileIO):
+    """A file below its buffer, which asks it for more once in many lines, and each time after the end."""
+
+    in_vain = 0
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        return io.FileIO.readinto(self, buffer) or self._nothing(0)
+
+    def readall(self) -> bytes:
+        return io.FileIO.readall(self) or self._nothing(b"")
+
+    def _nothing(self, nothing: Any) -> Any:
+        self.in_vain += 1
+        if self.in_vain > MOST_READS_AFTER_THE_END:
+            raise EOFError("the file ends too early")
+        return nothing

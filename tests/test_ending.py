@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,3 +50,31 @@ def test_reading_bytes_one_by_one_ends(path: Path) -> None:
             file.read(1)
         with pytest.raises(EOFError):
             file.read(1)
+
+
+@pytest.mark.parametrize("mode", ["r", "rb"])
+@pytest.mark.parametrize("ask", [lambda file: file.read(), lambda file: next(file, None)], ids=["all", "next line"])
+def test_asking_for_more_ends_however_it_is_asked(ask: Callable[[Any], object], mode: str, path: Path) -> None:
+    with open_ending(path, mode) as file:
+        for _ in range(MOST_READS_AFTER_THE_END):
+            ask(file)
+        with pytest.raises(EOFError):
+            [ask(file) for _ in range(5)]
+
+
+def test_lines_are_given_without_a_call_for_each(path: Path) -> None:
+    path.write_text("1 2 3\n" * 100_000)
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    with open_ending(path) as file:
+        sys.setprofile(count)
+        try:
+            lines = list(file)
+        finally:
+            sys.setprofile(None)
+    assert len(lines) == 100_000
+    assert calls < 1000  # one for a buffer of 8192 bytes
