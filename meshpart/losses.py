@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from string import ascii_letters
 from typing import Any, NamedTuple
+
+from meshpart.words import find_words
+
+Found = Mapping[bytes, Sequence[bytes]]  # by pattern, its group wherever it matches
 
 
 class Loss(NamedTuple):
@@ -44,7 +49,7 @@ FATAL_WORDS = re.compile(
 # What meshio prints where it writes less than it was given.
 DROPPED = re.compile(r"(?i)\b(skip|discard|unsupported|drop)")
 
-LINE = rb"\n[ \t]*"  # where a line begins; a search for a newline first is a fast one
+LINE = rb"\n[ \t]*"  # where a line begins
 
 FLUENT_ZONE = LINE + rb"\(\s*((?:20|30)?12)\s*\(\s*[1-9a-f]\w*"  # of cells, up to its number
 
@@ -92,6 +97,36 @@ COUNTS: dict[str, tuple[bytes, ...]] = {
     ),
 }
 
+ABAQUS_BLOCK = rb"\n\*(?i:ELEMENT)[ \t]*,([^\r\n]*)"
+ABAQUS_SETS = {
+    keyword: rb"\n\*(?i:%b)\b[^\r\n]*?\b(?i:%b)\s*=\s*([^,\r\n]+)" % (keyword.encode(), keyword.encode())
+    for keyword in ("ELSET", "NSET")
+}
+VTK_ARRAYS = rb"\n(?i:(CELL_DATA))\s+[1-9]\d*\s+(?i:SCALARS|VECTORS|TENSORS|FIELD\s+\S+\s+[1-9])"  # of cells, and some
+
+# What else is looked for in files of a format.
+OTHER_PATTERNS: dict[str, tuple[bytes, ...]] = {
+    "abaqus": (ABAQUS_BLOCK, *ABAQUS_SETS.values()),
+    "vtk": (VTK_ARRAYS,),
+}
+
+# Where it is looked for: in lines or tags that begin with one of these bytes.
+OPENINGS: dict[str, tuple[bytes, bytes]] = {
+    "abaqus": (b"\n", b"*"),
+    "ansys": (b"\n", b"("),
+    "gmsh": (b"\n", b"$"),
+    "mdpa": (b"\n", b"B"),
+    "medit": (b"\n", ascii_letters.encode()),
+    "nastran": (b"\n", b"CPR"),
+    "obj": (b"\n", b"lp"),
+    "permas": (b"\n", b"$"),
+    "su2": (b"\n", b"NM"),
+    "tecplot": (b"\n", b"Zz"),
+    "vtk": (b"\n", b"CcPp"),
+    "vtu": (b"<", b"P"),
+    "xdmf": (b"<", b"T"),
+}
+
 
 def losses(file_format: str, path: Path, mesh: Any, said: str) -> tuple[list[str], list[str]]:
     """Find out what a reader of meshio left out.
@@ -113,41 +148,48 @@ def losses(file_format: str, path: Path, mesh: Any, said: str) -> tuple[list[str
     minor : list of str
         What was said, and other losses.
     """
-    found = [Loss(said, FATAL_WORDS.search(said) is not None)] if said else []
-    content = b"\n" + path.read_bytes() if file_format in SIGNS or file_format in COUNTS else b""
-    found += _wrong_counts(file_format, content, mesh)
-    found += _passed_over(file_format, content)
+    lost = [Loss(said, FATAL_WORDS.search(said) is not None)] if said else []
+    found = _found(file_format, path)
+    lost += _wrong_counts(file_format, found, mesh)
+    lost += _passed_over(file_format, found)
     if file_format in OTHER_CHECKS:
-        found += OTHER_CHECKS[file_format](path, content, mesh)
-    return [loss.text for loss in found if loss.fatal], [loss.text for loss in found if not loss.fatal]
+        lost += OTHER_CHECKS[file_format](path, found, mesh)
+    return [loss.text for loss in lost if loss.fatal], [loss.text for loss in lost if not loss.fatal]
 
 
-def _wrong_counts(file_format: str, content: bytes, mesh: Any) -> Iterator[Loss]:
+def _found(file_format: str, path: Path) -> Found:
+    if file_format not in OPENINGS:
+        return {}
+    signs = (sign.pattern for sign in SIGNS.get(file_format, ()))
+    patterns = (*signs, *COUNTS.get(file_format, ()), *OTHER_PATTERNS.get(file_format, ()))
+    return find_words(path, *OPENINGS[file_format], patterns)
+
+
+def _wrong_counts(file_format: str, found: Found, mesh: Any) -> Iterator[Loss]:
     given = sum(len(block.data) for block in mesh.cells), len(mesh.points)
     for what, pattern, count in zip(("cells", "points"), COUNTS.get(file_format, ()), given, strict=False):
-        declared = [int(number) for number in re.findall(pattern, content)]
+        declared = [int(number) for number in found[pattern]]
         if declared and sum(declared) != count:
             yield Loss(f"meshio gives {count} {what}, the file has {' + '.join(map(str, declared))}", True)
 
 
-def _passed_over(file_format: str, content: bytes) -> Iterator[Loss]:
+def _passed_over(file_format: str, found: Found) -> Iterator[Loss]:
     for sign in SIGNS.get(file_format, ()):
-        found = [word.decode(errors="replace") for word in re.findall(sign.pattern, content)]
-        if len(found) > sign.times:
-            yield Loss(f"meshio passes over {sign.text} ({', '.join(dict.fromkeys(found))})", sign.fatal)
+        words = [word.decode(errors="replace") for word in found[sign.pattern]]
+        if len(words) > sign.times:
+            yield Loss(f"meshio passes over {sign.text} ({', '.join(dict.fromkeys(words))})", sign.fatal)
 
 
 # -- formats that need more than a pattern ------------------------------------------------------------------
 
 
-def _vtk(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
+def _vtk(path: Path, found: Found, mesh: Any) -> Iterator[Loss]:
     """Yield the cell data, which meshio drops where a file of an old version has polygons."""
-    arrays = re.search(rb"\n(?i:CELL_DATA)\s+[1-9]\d*\s+(?i:SCALARS|VECTORS|TENSORS|FIELD\s+\S+\s+[1-9])", content)
-    if arrays and not mesh.cell_data and any(block.type == "polygon" for block in mesh.cells):
+    if found[VTK_ARRAYS] and not mesh.cell_data and any(block.type == "polygon" for block in mesh.cells):
         yield Loss("meshio drops the cell data of a file with polygons", True)
 
 
-def _vtu(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
+def _vtu(path: Path, found: Found, mesh: Any) -> Iterator[Loss]:
     """Yield that polyhedra are regrouped: meshio deals their data out in another order than the cells."""
     if len(mesh.cells) > 1 and any(block.type.startswith("polyhedron") for block in mesh.cells):
         if mesh.cell_data:
@@ -155,22 +197,21 @@ def _vtu(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
         yield Loss(REGROUPED, False)
 
 
-def _abaqus(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
+def _abaqus(path: Path, found: Found, mesh: Any) -> Iterator[Loss]:
     """Yield the element sets that meshio gives to other blocks, and the sets of which it keeps the last share."""
-    blocks = re.findall(rb"\n\*(?i:ELEMENT)[ \t]*,([^\r\n]*)", content)
-    named = [re.search(rb"(?i)\bELSET\s*=\s*([^,\r\n]+)", block) for block in blocks]
+    named = [re.search(rb"(?i)\bELSET\s*=\s*([^,\r\n]+)", block) for block in found[ABAQUS_BLOCK]]
     set_of_block = [match and match[1].strip().decode(errors="replace") for match in named]
     named_blocks = [name for name in set_of_block if name is not None]
     if set_of_block[: len(named_blocks)] != named_blocks or len(set(named_blocks)) < len(named_blocks):
         yield Loss(f"meshio gives the element sets {', '.join(dict.fromkeys(named_blocks))} to other cells", True)
-    for keyword in (b"ELSET", b"NSET"):
-        names = re.findall(rb"\n\*(?i:%b)\b[^\r\n]*?\b(?i:%b)\s*=\s*([^,\r\n]+)" % (keyword, keyword), content)
-        repeated = [name.decode(errors="replace").strip() for name, times in Counter(names).items() if times > 1]
+    for keyword, pattern in ABAQUS_SETS.items():
+        repeated = [name for name, times in Counter(found[pattern]).items() if times > 1]
         if repeated:
-            yield Loss(f"meshio keeps the last of several *{keyword.decode()} {', '.join(repeated)}", False)
+            names = ", ".join(name.decode(errors="replace").strip() for name in repeated)
+            yield Loss(f"meshio keeps the last of several *{keyword} {names}", False)
 
 
-def _exodus(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
+def _exodus(path: Path, found: Found, mesh: Any) -> Iterator[Loss]:
     """Yield the names and sides that meshio does not look at."""
     with import_module("netCDF4").Dataset(str(path)) as file:
         file.set_auto_mask(False)
@@ -184,7 +225,7 @@ def _exodus(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
         yield Loss(f"meshio passes over {', '.join(lost)}", False)
 
 
-def _h5m(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
+def _h5m(path: Path, found: Found, mesh: Any) -> Iterator[Loss]:
     """Yield the values and sets that meshio does not look at."""
     with import_module("h5py").File(path, "r") as file:
         tagged = [name for group in file["tstt/elements"].values() for name in group.get("tags", ())]
@@ -195,7 +236,7 @@ def _h5m(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
         yield Loss("meshio passes over the sets", False)
 
 
-def _hmf(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
+def _hmf(path: Path, found: Found, mesh: Any) -> Iterator[Loss]:
     """Yield the blocks of which meshio keeps one of each type."""
     with import_module("h5py").File(path, "r") as file:
         stored = sum(len(rows) for name, rows in file["domain/grid"].items() if name.startswith("Topology"))
@@ -205,7 +246,7 @@ def _hmf(path: Path, content: bytes, mesh: Any) -> Iterator[Loss]:
 
 REGROUPED = "polyhedra may be grouped by their number of points, so that cells stand in another order than in the file"
 
-OTHER_CHECKS: dict[str, Callable[[Path, bytes, Any], Iterator[Loss]]] = {
+OTHER_CHECKS: dict[str, Callable[[Path, Found, Any], Iterator[Loss]]] = {
     "abaqus": _abaqus,
     "exodus": _exodus,
     "h5m": _h5m,
