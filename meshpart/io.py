@@ -18,6 +18,8 @@ from meshpart.quiet import in_one_line, listening, said
 from meshpart.vtu_version import in_known_version
 from meshpart.writing import MESHIO_FAILS
 
+FIRST_BYTES = {"ansys": b"(", "gmsh": b"$"}  # of files that share their suffix
+
 
 def read(path: str | os.PathLike[str]) -> Mesh:
     """Read a mesh file.
@@ -110,11 +112,15 @@ def _read_by_meshio(file: Path) -> tuple[Mesh, list[str]]:
 
 
 def _formats_of(file: Path, formats_by_suffix: dict[str, list[str]]) -> list[str]:
-    """Return meshio's names of the formats with the file's suffix, that of .vol.gz too."""
+    """Return meshio's names of the formats with the file's suffix, that of .vol.gz too, the likeliest first."""
     found, suffix = [], ""
     for last in reversed(file.suffixes):
         suffix = (last + suffix).lower()
         found += formats_by_suffix.get(suffix, [])
+    if len(found) > 1:
+        with file.open("rb") as stream:
+            first = stream.read(1)
+        found.sort(key=lambda file_format: FIRST_BYTES.get(file_format) != first)
     return found
 
 
