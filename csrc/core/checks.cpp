@@ -28,7 +28,8 @@ index_t first_outside(std::span<const index_t> ids, index_t count, int threads) 
         return static_cast<std::uint64_t>(id) >= static_cast<std::uint64_t>(count);
     };
     std::atomic<index_t> first{std::ssize(ids)};
-    parallel_for(std::ssize(ids), threads, 1 << 16, [&](index_t begin, index_t end, int) {
+    constexpr index_t grain = 1 << 19;  // takes a few times what it takes to start a thread
+    parallel_for(std::ssize(ids), threads, grain, [&](index_t begin, index_t end, int) {
         bool any = false;  // no early exit, so that the loop runs at memory speed
         for (index_t i = begin; i < end; ++i) any |= outside(ids[i]);
         if (!any) return;

@@ -52,8 +52,7 @@ TEST_CASE("first_outside finds the first of many, whichever thread is faster") {
     Random random(1);
     for (const int threads : {1, 2, 7}) {
         for (int trial = 0; trial < 5; ++trial) {
-            std::vector<index_t> ids(300000);
-            for (auto& id : ids) id = random.integer(0, 99);
+            std::vector<index_t> ids(5 << 19, 99);
             for (index_t wrong = random.integer(0, 4); wrong > 0; --wrong) {
                 ids[random.integer(0, std::ssize(ids) - 1)] = random.chance(0.5) ? -1 : 100;
             }
