@@ -9,7 +9,7 @@ from pathlib import Path
 
 from meshpart import _core
 
-WINDOW = 1 << 18  # bytes of a file that are looked at together: they stay in the cache
+WINDOW = 1 << 17  # bytes of a file that are looked at together: they stay in the cache
 MARGIN = 1 << 12  # bytes beyond them, for what begins in a window and ends after it
 
 
