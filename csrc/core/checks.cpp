@@ -30,9 +30,12 @@ index_t first_outside(std::span<const index_t> ids, index_t count, int threads) 
     std::atomic<index_t> first{std::ssize(ids)};
     constexpr index_t grain = 1 << 19;  // takes a few times what it takes to start a thread
     parallel_for(std::ssize(ids), threads, grain, [&](index_t begin, index_t end, int) {
-        bool any = false;  // no early exit, so that the loop runs at memory speed
-        for (index_t i = begin; i < end; ++i) any |= outside(ids[i]);
-        if (!any) return;
+        std::uint64_t signs = 0;  // no early exit and no comparison, so that the loop runs at memory speed
+        for (index_t i = begin; i < end; ++i) {
+            const auto id = static_cast<std::uint64_t>(ids[i]);
+            signs |= id | (static_cast<std::uint64_t>(count) - 1 - id);  // below 0, or above count - 1
+        }
+        if (static_cast<std::int64_t>(signs) >= 0) return;
         const auto found = std::find_if(ids.begin() + begin, ids.begin() + end, outside) - ids.begin();
         index_t known = first.load();
         while (found < known && !first.compare_exchange_weak(known, found)) {
