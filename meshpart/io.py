@@ -11,6 +11,7 @@ from typing import Any
 
 from meshpart import arguments, losses, second_reader
 from meshpart.errors import FormatError, MeshpartError, MissingDependencyError, warn
+from meshpart.gmsh_sections import read_gmsh
 from meshpart.includes import refuse_odd_includes
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, patched_meshio
@@ -127,21 +128,30 @@ def _formats_of(file: Path, formats_by_suffix: dict[str, list[str]]) -> list[str
 def _read_as(file_format: str, file: Path, meshio: Any) -> tuple[Mesh, list[str]]:
     with listening() as heard:
         try:
-            with in_known_version(file) if file_format == "vtu" else nullcontext(file) as readable:
-                given = meshio.read(str(readable), file_format=file_format)
-            missing, remarks = losses.losses(file_format, file, given, said(heard))
+            given, heads = _given(file_format, file, meshio)
+            missing, remarks = losses.losses(file_format, file, given, said(heard), heads)
             if not missing:
                 return from_meshio(given), remarks
         except ImportError as error:
             raise _needs_package(f"{file}: reading {file_format}", error) from error
         except MESHIO_FAILS as error:
-            raise FormatError(_reason(file_format, file, error, said(heard))) from error
+            raise FormatError(_reason(file_format, file, meshio, error, said(heard))) from error
     raise FormatError("; ".join(missing))
 
 
-def _reason(file_format: str, file: Path, error: BaseException, said: str) -> str:
+def _given(file_format: str, file: Path, meshio: Any) -> tuple[Any, bytes | None]:
+    """Return what meshio makes of a file, and the heads of its sections where the reader told them."""
+    if file_format == "gmsh":
+        return read_gmsh(file)
+    with in_known_version(file) if file_format == "vtu" else nullcontext(file) as readable:
+        return meshio.read(str(readable), file_format=file_format), None
+
+
+def _reason(file_format: str, file: Path, meshio: Any, error: BaseException, said: str) -> str:
     """Return why a reader failed: its error, or what it said before it ended the process."""
-    if not isinstance(error, SystemExit):
+    if isinstance(error, meshio.ReadError):  # which `meshio.read` would say, and then end the process
+        said = "; ".join(filter(None, (said, " ".join(str(error).split()))))
+    elif not isinstance(error, SystemExit):
         return in_one_line(error)
     said = re.sub(r"(; )?Couldn't read file .*", "", said)
     if file_format == "medit" and re.match(rb"\s*\d", file.read_bytes()[:100]):

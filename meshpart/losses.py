@@ -114,7 +114,6 @@ OTHER_PATTERNS: dict[str, tuple[bytes, ...]] = {
 OPENINGS: dict[str, tuple[bytes, bytes]] = {
     "abaqus": (b"\n", b"*"),
     "ansys": (b"\n", b"("),
-    "gmsh": (b"\n", b"$"),
     "mdpa": (b"\n", b"B"),
     "medit": (b"\n", ascii_letters.encode()),
     "nastran": (b"\n", b"CPR"),
@@ -128,7 +127,9 @@ OPENINGS: dict[str, tuple[bytes, bytes]] = {
 }
 
 
-def losses(file_format: str, path: Path, mesh: Any, said: str) -> tuple[list[str], list[str]]:
+def losses(
+    file_format: str, path: Path, mesh: Any, said: str, heads: bytes | None = None
+) -> tuple[list[str], list[str]]:
     """Find out what a reader of meshio left out.
 
     Parameters
@@ -140,6 +141,8 @@ def losses(file_format: str, path: Path, mesh: Any, said: str) -> tuple[list[str
         What the reader made of the file.
     said : str
         What it printed, in one line.
+    heads : bytes, optional
+        The lines in which words may stand, a newline before each; by default they are looked for in the file.
 
     Returns
     -------
@@ -149,7 +152,7 @@ def losses(file_format: str, path: Path, mesh: Any, said: str) -> tuple[list[str
         What was said, and other losses.
     """
     lost = [Loss(said, FATAL_WORDS.search(said) is not None)] if said else []
-    found = _found(file_format, path)
+    found = _found(file_format, path, heads)
     lost += _wrong_counts(file_format, found, mesh)
     lost += _passed_over(file_format, found)
     if file_format in OTHER_CHECKS:
@@ -157,12 +160,12 @@ def losses(file_format: str, path: Path, mesh: Any, said: str) -> tuple[list[str
     return [loss.text for loss in lost if loss.fatal], [loss.text for loss in lost if not loss.fatal]
 
 
-def _found(file_format: str, path: Path) -> Found:
-    if file_format not in OPENINGS:
-        return {}
+def _found(file_format: str, path: Path, heads: bytes | None) -> Found:
     signs = (sign.pattern for sign in SIGNS.get(file_format, ()))
     patterns = (*signs, *COUNTS.get(file_format, ()), *OTHER_PATTERNS.get(file_format, ()))
-    return find_words(path, *OPENINGS[file_format], patterns)
+    if heads is not None:
+        return {pattern: re.findall(pattern, heads) for pattern in patterns}
+    return find_words(path, *OPENINGS[file_format], patterns) if patterns else {}
 
 
 def _wrong_counts(file_format: str, found: Found, mesh: Any) -> Iterator[Loss]:

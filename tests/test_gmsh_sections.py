@@ -1,0 +1,49 @@
+"""What the reader of gmsh files reads, and the sections that it is heard to find."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import meshio
+import numpy as np
+import pytest
+from meshes import tets
+
+from meshpart import Mesh, MeshpartWarning, read
+from meshpart.gmsh_sections import read_gmsh
+
+GHOSTS = b"$GhostElements\n0\n$EndGhostElements\n"
+
+VERSIONS = [("gmsh22", False), ("gmsh22", True), ("gmsh", False), ("gmsh", True)]
+
+
+@pytest.mark.parametrize(("file_format", "binary"), VERSIONS)
+def test_the_mesh_is_meshios_and_each_section_is_heard_of(file_format: str, binary: bool, tmp_path: Path) -> None:
+    path = tmp_path / "mesh.msh"
+    tets(2, 2, 2).to_meshio().write(path, file_format=file_format, binary=binary)
+    with path.open("ab") as file:
+        file.write(GHOSTS)
+    given, heads = read_gmsh(path)
+    assert Mesh.from_meshio(given) == Mesh.from_meshio(meshio.read(path, file_format="gmsh"))
+    sections = [b"MeshFormat", b"Nodes", b"Elements", b"GhostElements"]
+    assert heads == b"\n" + b"".join(b"$%b\n$End%b\n" % (name, name) for name in sections)
+
+
+def test_a_section_after_numbers_in_bytes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "mesh.msh"
+    tets(2, 2, 2).to_meshio().write(path, file_format="gmsh")
+    with path.open("ab") as file:
+        file.write(GHOSTS)
+    with pytest.warns(MeshpartWarning, match="parts and ghosts of an earlier partition .GhostElements"):
+        read(path)
+
+
+def test_numbers_that_look_like_a_section_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "mesh.msh"
+    points = np.array([[*np.frombuffer(b"\n$GhostElements\n"), 0], [1, 0, 0], [0, 1, 0]])
+    meshio.Mesh(points, [("triangle", [[0, 1, 2]])]).write(path, file_format="gmsh")
+    assert b"\n$GhostElements\n" in path.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(read(path).points, points)
