@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from meshpart.errors import FormatError
+from meshpart.words import find_words
 
 HEAD = 4096  # bytes in which the tag of the file stands
 VERSION = re.compile(rb"(<VTKFile\b[^>]*?\bversion\s*=\s*[\"'])2\.[0-9]+(?=[\"'])")
-POLYHEDRA = re.compile(rb"\bName\s*=\s*[\"']face_connectivity[\"']")
+POLYHEDRA = rb"<DataArray\b[^>]*\bName\s*=\s*[\"'](face_connectivity)[\"']"
 
 
 @contextmanager
@@ -25,14 +27,15 @@ def in_known_version(file: Path) -> Iterator[Path]:
     """
     with file.open("rb") as stream:
         head = stream.read(HEAD)
-        content = head + stream.read() if VERSION.search(head) else b""
-    if not content or POLYHEDRA.search(content):
-        yield file
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / file.name
-        try:
-            copy.write_bytes(VERSION.sub(rb"\g<1>1.0", content, count=1))
-        except OSError as error:
-            raise FormatError(f"{copy} cannot be written: {error.strerror}") from error
-        yield copy
+        if not VERSION.search(head) or find_words(file, b"<", b"D", [POLYHEDRA])[POLYHEDRA]:
+            yield file
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / file.name
+            try:
+                with copy.open("wb") as target:
+                    target.write(VERSION.sub(rb"\g<1>1.0", head, count=1))
+                    shutil.copyfileobj(stream, target)
+            except OSError as error:
+                raise FormatError(f"{copy} cannot be written: {error.strerror}") from error
+            yield copy

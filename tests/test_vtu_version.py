@@ -12,7 +12,7 @@ import pytest
 from meshes import tets, two_cube_polyhedra
 
 from meshpart import FormatError, read, write
-from meshpart.vtu_version import in_known_version
+from meshpart.vtu_version import HEAD, in_known_version
 
 
 def by_vtk(path: Path, mode: str) -> bytes:
@@ -44,9 +44,11 @@ def test_every_version_is_read_alike(mode: str, version: bytes, encode: bool, tm
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_copy_is_made_only_where_the_number_is_new_and_vanishes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("n", [1, 20], ids=["a small file", "a large file"])
+def test_a_copy_is_made_only_where_the_number_is_new_and_vanishes(n: int, tmp_path: Path) -> None:
     path = tmp_path / "mesh.vtu"
-    write(tets(2, 1, 1), path)
+    write(tets(2, n, n), path)
+    assert (path.stat().st_size > HEAD) == (n > 1)
     with in_known_version(path) as known:
         assert known == path
     content = (
