@@ -11,7 +11,7 @@ from typing import Any
 
 from meshpart import arguments, losses, second_reader
 from meshpart.errors import FormatError, MeshpartError, MissingDependencyError, warn
-from meshpart.gmsh_sections import read_gmsh
+from meshpart.heads import READERS, read_with_heads
 from meshpart.includes import refuse_odd_includes
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, patched_meshio
@@ -140,9 +140,9 @@ def _read_as(file_format: str, file: Path, meshio: Any) -> tuple[Mesh, list[str]
 
 
 def _given(file_format: str, file: Path, meshio: Any) -> tuple[Any, bytes | None]:
-    """Return what meshio makes of a file, and the heads of its sections where the reader told them."""
-    if file_format == "gmsh":
-        return read_gmsh(file)
+    """Return what meshio makes of a file, and the lines that head what is in it, where its reader is heard."""
+    if file_format in READERS:
+        return read_with_heads(file_format, file)
     with in_known_version(file) if file_format == "vtu" else nullcontext(file) as readable:
         return meshio.read(str(readable), file_format=file_format), None
 

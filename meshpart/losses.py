@@ -110,7 +110,7 @@ OTHER_PATTERNS: dict[str, tuple[bytes, ...]] = {
     "vtk": (VTK_ARRAYS,),
 }
 
-# Where it is looked for: in lines or tags that begin with one of these bytes.
+# Where it is looked for, unless the reader is heard: in lines or tags that begin with one of these bytes.
 OPENINGS: dict[str, tuple[bytes, bytes]] = {
     "abaqus": (b"\n", b"*"),
     "ansys": (b"\n", b"("),
@@ -121,7 +121,6 @@ OPENINGS: dict[str, tuple[bytes, bytes]] = {
     "permas": (b"\n", b"$"),
     "su2": (b"\n", b"NM"),
     "tecplot": (b"\n", b"Zz"),
-    "vtk": (b"\n", b"CcPp"),
     "vtu": (b"<", b"P"),
     "xdmf": (b"<", b"T"),
 }
@@ -142,7 +141,7 @@ def losses(
     said : str
         What it printed, in one line.
     heads : bytes, optional
-        The lines in which words may stand, a newline before each; by default they are looked for in the file.
+        The lines that may begin with such words, a newline before each; by default they are looked for in the file.
 
     Returns
     -------

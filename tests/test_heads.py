@@ -1,7 +1,9 @@
-"""What the reader of gmsh files reads, and the sections that it is heard to find."""
+"""What readers read, and the lines between numbers that they are heard to read."""
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import warnings
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from meshes import tets
 
 from meshpart import Mesh, MeshpartWarning, read
-from meshpart.gmsh_sections import read_gmsh
+from meshpart.heads import read_with_heads
 
 GHOSTS = b"$GhostElements\n0\n$EndGhostElements\n"
 
@@ -24,10 +26,23 @@ def test_the_mesh_is_meshios_and_each_section_is_heard_of(file_format: str, bina
     tets(2, 2, 2).to_meshio().write(path, file_format=file_format, binary=binary)
     with path.open("ab") as file:
         file.write(GHOSTS)
-    given, heads = read_gmsh(path)
+    given, heads = read_with_heads("gmsh", path)
     assert Mesh.from_meshio(given) == Mesh.from_meshio(meshio.read(path, file_format="gmsh"))
     sections = [b"MeshFormat", b"Nodes", b"Elements", b"GhostElements"]
     assert heads == b"\n" + b"".join(b"$%b\n$End%b\n" % (name, name) for name in sections)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("version", ["vtk42", "vtk"])
+def test_what_a_vtk_file_has_is_heard_of(version: str, binary: bool, tmp_path: Path) -> None:
+    path = tmp_path / "mesh.vtk"
+    mesh = dataclasses.replace(tets(2, 2, 2), point_data={"load": np.arange(27.0)})
+    mesh.to_meshio().write(path, file_format=version, binary=binary)
+    given, heads = read_with_heads("vtk", path)
+    assert Mesh.from_meshio(given) == Mesh.from_meshio(meshio.read(path))
+    table = ["CELLS", "OFFSETS", "CONNECTIVITY"] if version == "vtk" else ["CELLS"]
+    kinds = ["DATASET", "POINTS", *table, "CELL_TYPES", "POINT_DATA", "FIELD"]
+    assert re.findall(rb"\n((?!ASCII|BINARY|METADATA)[A-Z_]+)\b.*", heads) == [kind.encode() for kind in kinds]
 
 
 def test_a_section_after_numbers_in_bytes_is_told(tmp_path: Path) -> None:
