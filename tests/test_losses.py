@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -11,8 +12,9 @@ import meshio
 import numpy as np
 import pytest
 
-from meshpart import FormatError, MeshpartWarning, read
+from meshpart import FormatError, MeshpartWarning, losses, read
 from meshpart.quiet import listening
+from meshpart.words import find_words
 
 POINTS_2D = "0 0 0 1 0 0 1 1 0 0 1 0"
 
@@ -300,3 +302,30 @@ for signs in losses.SIGNS.values():
         re.findall(sign.pattern, content)
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+# Something that each pattern finds, all of a format in one file.
+WORDS = {
+    "abaqus": "*NODE\n*include, input=a\n*Nset, nset=A\nB\n*ELEMENT, TYPE=CPS3\n*ELSET, ELSET=A\n",
+    "ansys": "(12 (2 1 1 1 1))\n \t(2012 (2 1 1 1 0)(\n(13 (3 1 3 3 2)(\n",
+    "mdpa": "Begin Geometries A\n  Begin NodalData A\n Begin ElementalData A\n\tBegin SubModelPart A\n",
+    "medit": "Corners\n1\n Normals\n2\nVerticesOnGeometricEdges\n3\nSubDomainFromMesh\n4\n",
+    "nastran": "CTETRA* 1\nCBUSH1D*\nCONM2,1\nPLOTEL,1\nRBE2,1\nRBAR,1\nGRID,1\n",
+    "obj": "l 1 2\nv 0 0 0\np\t1\n",
+    "permas": "$NSET NAME\n$eset NAME\n",
+    "su2": "NELEM= 1\n NPOIN = 3\nMARKER_ELEMS= 2\n",
+    "tecplot": "ZONE N=1\n  zone N=2\n",
+    "vtu": '<VTKFile><Piece NumberOfPoints="3" NumberOfCells="1">',
+    "xdmf": '<Grid><Topology TopologyType="Triangle" NumberOfElements="2">',
+}
+
+
+@pytest.mark.parametrize("file_format", losses.OPENINGS)
+def test_what_is_looked_for_in_few_places_is_what_is_found_in_the_whole_file(file_format: str, tmp_path: Path) -> None:
+    path = tmp_path / "words"
+    path.write_text(WORDS[file_format])
+    signs = [sign.pattern for sign in losses.SIGNS.get(file_format, ())]
+    patterns = [*signs, *losses.COUNTS.get(file_format, ()), *losses.OTHER_PATTERNS.get(file_format, ())]
+    found = find_words(path, *losses.OPENINGS[file_format], patterns)
+    assert found == {pattern: re.findall(pattern, b"\n" + path.read_bytes()) for pattern in patterns}
+    assert all(found.values())
