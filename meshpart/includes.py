@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from meshpart.errors import FormatError
-from meshpart.words import find_words
 
-INCLUDE = rb"\n[ \t]*\*[ \t]*(?i:INCLUDE)\b([^\n]*)"
+INCLUDE = re.compile(rb"\n[ \t]*\*[ \t]*(?i:INCLUDE)\b([^\n]*)")
 INPUT = re.compile(rb"(?i)\bINPUT[ \t]*=([^,]*)")
 
 
@@ -29,10 +28,10 @@ def refuse_odd_includes(file: Path) -> None:
 def _included(file: Path) -> Iterator[Path]:
     """Yield each path that a reader may take an *INCLUDE for: from the working folder or the file's own."""
     try:
-        lines = find_words(file, b"\n", b"*", [INCLUDE])[INCLUDE]
+        content = file.read_bytes()
     except OSError:  # of which the reader will speak
         return
-    for line in lines:
+    for line in INCLUDE.findall(b"\n" + content):
         for name in {line.rpartition(b"=")[2], *INPUT.findall(line)}:
             given = name.decode(errors="surrogateescape").strip().strip("\"'")
             for path in (Path(given), file.parent / given):
