@@ -16,6 +16,7 @@ from meshpart.includes import refuse_odd_includes
 from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, patched_meshio
 from meshpart.quiet import in_one_line, listening, said
+from meshpart.vtu_raw import read_raw
 from meshpart.vtu_version import in_known_version
 from meshpart.writing import MESHIO_FAILS
 
@@ -143,6 +144,8 @@ def _given(file_format: str, file: Path, meshio: Any) -> tuple[Any, bytes | None
     """Return what meshio makes of a file, and the lines that head what is in it, where its reader is heard."""
     if file_format in READERS:
         return read_with_heads(file_format, file)
+    if file_format == "vtu" and (mesh := read_raw(file)) is not None:
+        return mesh, None
     with in_known_version(file) if file_format == "vtu" else nullcontext(file) as readable:
         return meshio.read(str(readable), file_format=file_format), None
 

@@ -1,0 +1,107 @@
+"""Read .vtu files whose arrays stand as bare bytes behind the XML: each array once; meshio does the rest."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from importlib import import_module
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from meshpart.arrays import Array
+from meshpart.vtu_version import temporary_file, with_known_version
+from meshpart.words import find_words
+
+BEGINNING = rb"<(AppendedData\b[^>]*\bencoding\s*=\s*[\"']raw[\"'][^>]*>\s*_)"
+END = b"</AppendedData"
+
+Dtype = np.dtype[Any]
+
+
+def read_raw(path: Path) -> Any:
+    """Return the mesh in a .vtu file with bare bytes, as VTK writes them.
+
+    meshio alone would turn all of them into base64, and all that follow an array back again, once for each array.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    mesh : meshio.Mesh or None
+        None where there are no bare bytes, or polyhedra that meshio does not know.
+
+    Raises
+    ------
+    FormatError
+        If there is no room for a copy of the XML.
+    Whatever meshio's reader raises.
+    """
+    beginnings = find_words(path, b"<", b"A", [BEGINNING])[BEGINNING]
+    if not beginnings:
+        return None
+    content = path.read_bytes()
+    tag = content.index(b"<" + beginnings[0])
+    begin, end = tag + 1 + len(beginnings[0]), content.rfind(END)
+    if end < begin:
+        return None
+    xml = with_known_version(content[:tag] + b'<AppendedData encoding="base64">_' + content[end:])
+    return None if xml is None else _read(xml, memoryview(content)[begin:end], path.name)
+
+
+def _read(xml: bytes, appended: memoryview, name: str) -> Any:
+    """Return the mesh that a file is of, given its XML and its bytes apart."""
+    module = import_module("meshio.vtu._vtu")
+
+    class Reader(module.VtuReader):  # type: ignore[misc, name-defined]
+        """meshio's reader, which takes what is appended for text, given bytes instead."""
+
+        appended_data = property(lambda self: appended, lambda self, text: None)
+
+        def read_uncompressed_binary(self, data: str | memoryview, dtype: Dtype) -> Array:
+            if isinstance(data, str):
+                return super().read_uncompressed_binary(data, dtype)  # type: ignore[no-any-return]
+            return _bare(data, self.length, self.ordered(dtype))
+
+        def read_compressed_binary(self, data: str | memoryview, dtype: Dtype) -> Array:
+            if isinstance(data, str):
+                return super().read_compressed_binary(data, dtype)  # type: ignore[no-any-return]
+            decompress = module.lzma.decompress if self.compression == "vtkLZMADataCompressor" else zlib.decompress
+            return _unpacked(data, self.length, self.ordered(dtype), decompress)
+
+        @property
+        def length(self) -> Dtype:
+            return self.ordered(np.dtype(f"u{module.vtu_to_numpy_type[self.header_type].itemsize}"))
+
+        def ordered(self, dtype: Dtype) -> Dtype:
+            return dtype if self.byte_order is None else dtype.newbyteorder(self.byte_order[0])
+
+    with temporary_file(name, [xml]) as file:
+        reader = Reader(file)
+    return import_module("meshio").Mesh(
+        reader.points,
+        reader.cells,
+        point_data=reader.point_data,
+        cell_data=reader.cell_data,
+        field_data=reader.field_data,
+    )
+
+
+def _bare(data: memoryview, length: Dtype, dtype: Dtype) -> Array:
+    """Return the array at the beginning of some bytes, after its length in bytes."""
+    n_bytes = int(np.frombuffer(data, length, 1)[0])
+    return np.frombuffer(data, dtype, n_bytes // dtype.itemsize, length.itemsize).copy()
+
+
+def _unpacked(data: memoryview, length: Dtype, dtype: Dtype, decompress: Callable[[memoryview], bytes]) -> Array:
+    """Return the array at the beginning of some bytes, in packed blocks: their number, two sizes, their lengths."""
+    n_blocks = int(np.frombuffer(data, length, 1)[0])
+    if n_blocks == 0:
+        return np.zeros(0, dtype)
+    lengths = np.frombuffer(data, length, 3 + n_blocks)[3:].tolist()
+    ends = accumulate(lengths, initial=length.itemsize * (3 + n_blocks))
+    return np.frombuffer(b"".join([decompress(data[begin:end]) for begin, end in pairwise(ends)]), dtype)
