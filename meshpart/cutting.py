@@ -12,7 +12,7 @@ import numpy.typing as npt
 from meshpart import arguments
 from meshpart.again import Cut
 from meshpart.arrays import Labels
-from meshpart.batches import one_after_another
+from meshpart.batches import one_after_another, room_beside
 from meshpart.build import build_submeshes
 from meshpart.errors import ArgumentError
 from meshpart.labels import as_labels
@@ -51,7 +51,7 @@ class Plan:
 
     def each(self, labels: Labels, made: Provenance) -> Iterator[SubMesh]:
         """Yield all parts, a few of which are built at a time."""
-        return one_after_another(self._builder(labels, made), labels, made.nparts)
+        return one_after_another(self._builder(labels, made), labels, made.nparts, room_beside(self.cut.mesh))
 
     def _builder(self, labels: Labels, made: Provenance) -> Callable[[Labels], list[SubMesh]]:
         """Return what builds parts, given their numbers, which ascend."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from meshes import labels_of, meshes, no_cells, quads, tets, two_and_two
 
 from meshpart import ArgumentError, Mesh, SubMesh, iter_partition, iter_split, partition, split
-from meshpart.batches import one_after_another
+from meshpart.batches import one_after_another, room_beside
 
 
 @pytest.mark.parametrize("graphs", [(), ("points", "cells")])
@@ -58,15 +58,18 @@ def test_arguments_are_refused_at_once() -> None:
             ask()
 
 
-def batches(mesh: Mesh, labels: npt.NDArray[np.int32], nparts: int, **options: Any) -> list[list[SubMesh]]:
-    """Return the batches in which the parts of a mesh are built."""
+def batches(
+    mesh: Mesh, labels: npt.NDArray[np.int32], nparts: int, room: float | None = None, **options: Any
+) -> list[list[SubMesh]]:
+    """Return the batches in which the parts of a mesh are built, with room for a quarter of its cells unless told."""
+    room = mesh.n_cells / 4 if room is None else room
     built: list[list[SubMesh]] = []
 
     def build(parts: npt.NDArray[np.int32]) -> list[SubMesh]:
         built.append(split(mesh, labels, nparts, only=parts.tolist(), **options))
         return list(built[-1])
 
-    assert [part.part for part in one_after_another(build, labels, nparts)] == list(range(nparts))
+    assert [part.part for part in one_after_another(build, labels, nparts, room)] == list(range(nparts))
     return built
 
 
@@ -79,6 +82,35 @@ def test_a_batch_is_small_beside_the_mesh_or_one_part_and_there_are_few(nparts: 
     for batch, count in zip(built, held, strict=True):
         assert len(batch) == 1 or count < mesh.n_cells / 2
     assert len(built) <= min(nparts, 3 + 8 * sum(held) / mesh.n_cells)
+
+
+def test_parts_that_surely_fit_are_built_at_once() -> None:
+    mesh = tets(10, 10, 10)
+    labels = partition_along_x(mesh, 60)
+    assert [len(batch) for batch in batches(mesh, labels, 60, 16 * mesh.n_cells, ghost_layers=1)] == [60]
+
+
+def test_parts_that_may_fit_are_built_at_once_after_a_few_have_told_their_ghosts() -> None:
+    mesh = tets(10, 10, 10)  # 6000 cells, so that 60 parts own 100 each, and the first 93 cells are not a part
+    labels = partition_along_x(mesh, 60)
+    assert [len(batch) for batch in batches(mesh, labels, 60, 10 * mesh.n_cells, ghost_layers=1)] == [1, 59]
+
+
+def test_batches_are_about_as_large_as_each_other() -> None:
+    mesh = quads(100, 10)
+    labels = partition_along_x(mesh, 100)  # columns of 10 quads; 1 part fits the first 16 quads, 40 have room together
+    assert [len(batch) for batch in batches(mesh, labels, 100, 400)] == [1, 33, 33, 33]
+
+
+def test_a_batch_has_room_for_a_share_of_a_mesh_and_for_so_many_bytes_of_any() -> None:
+    assert room_beside(quads(2, 1)) == 2**28 / ((6 * 2 + 2 * 4) * 8 / 2)
+
+    def with_wide_data(mebibytes: int) -> Mesh:
+        wide = np.broadcast_to(0.0, (8, mebibytes * 2**17))
+        return Mesh(np.zeros((2, 1)), [("line", np.tile([0, 1], (8, 1)))], {}, {"wide": [wide]})
+
+    assert room_beside(with_wide_data(32)) == pytest.approx(8, rel=1e-3)  # 256 MiB
+    assert room_beside(with_wide_data(10_000)) == 2
 
 
 def partition_along_x(mesh: Mesh, nparts: int) -> npt.NDArray[np.int32]:
@@ -107,7 +139,7 @@ def test_a_part_is_let_go_when_the_next_batch_is_built() -> None:
     references: list[Any] = []
     mesh, labels = quads(10, 10), np.arange(100, dtype=np.int32) // 5
     build = counting(lambda parts: split(mesh, labels, only=parts.tolist()))
-    for part in one_after_another(build, labels, 20):
+    for part in one_after_another(build, labels, 20, 25):
         references.append(weakref.ref(part))
         del part
     assert len(alive) > 2

@@ -47,7 +47,7 @@ inline bool has_short_ids(const MeshView& mesh) {
 //   parts   strictly ascending: the parts that matter
 //   layers  how many layers of ghosts will be looked for
 //
-// Where all parts matter, this is the whole mesh. Where a few do, it is what is at most layers + 1 steps from their
+// Where most parts matter, this is the whole mesh. Where a few do, it is what is at most layers + 1 steps from their
 // cells, a step leading from a cell to all that share a point with it: a point that a part owns is on one of its cells,
 // and who holds it has a cell on it within `layers` steps of its own. Then only the owners of points on cells of those
 // parts, and on cells within `layers` steps, are certain.
