@@ -94,6 +94,8 @@ def _refrozen(value: Any) -> Any:
 
 def as_array(what: str, values: Any, error: type[MeshpartError] = MeshError) -> Array:
     """Return anything array-like as an array; refuse rows of different lengths, and values that are masked."""
+    if type(values) is np.ndarray:
+        return values
     if is_masked(values):
         raise error(f"{what} has masked values, which would be lost")
     try:

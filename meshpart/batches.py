@@ -12,8 +12,8 @@ from meshpart.arrays import Labels
 from meshpart.mesh import Mesh
 from meshpart.submesh import SubMesh
 
-# A batch has about this share of the mesh's cells, ghosts included, or so many bytes of points, cells and data, if that is
-# more; and no more parts than that. So there are few batches, each of which costs some looks at the mesh.
+# A batch has about this share of the mesh's cells, ghosts included, or so many bytes of points, cells and data, if that
+# is more; and no more parts than that. So there are few batches, each of which costs some looks at the mesh.
 SHARE = 1 / 4
 BYTES = 2**28
 PARTS = 1024

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from meshpart import arguments
-from meshpart.arrays import Array, Frozen, Ids, Labels, as_array
+from meshpart.arrays import Array, Frozen, Ids, Labels, as_array, pieces, starts, take_rows
 from meshpart.errors import ArgumentError
+from meshpart.plans import Plans, counterparts, join_plans
 from meshpart.whole import Part, check_all_there
 
 if TYPE_CHECKING:
@@ -94,16 +95,18 @@ def exchange(parts: Sequence[Part], owned_values: Sequence[npt.ArrayLike], entit
     >>> meshpart.exchange(parts, owned, "points")
     [array([ 0, 10, 30, 40]), array([20, 50, 10, 40])]
     """
-    sides = _sides(parts, entity)
-    values = _values("owned_values", owned_values, sides, [side.ids.n_owned for side in sides])
-    at = {side.part: number for number, side in enumerate(sides)}
+    known, _, plans = _joined(parts, entity)
+    values = _values("owned_values", owned_values, plans.numbers.tolist(), plans.n_owned.tolist())
+    begins = starts(plans.n_owned)
+    sent = plans.send_offsets[plans.pair_offsets]
+    sent_rows = plans.send_indices + np.repeat(begins[:-1], np.diff(sent))
+    _, ghosts = take_rows(plans.send_offsets, sent_rows, counterparts(known, plans))
+    together = np.concatenate(values)
     result = []
-    for side, own in zip(sides, values, strict=True):
-        local = np.empty((side.ids.n_local, *own.shape[1:]), own.dtype)
-        local[: side.ids.n_owned] = own
-        for neighbour in side.places:
-            other = at[neighbour]
-            local[side.received_from(neighbour)] = values[other][sides[other].sent_to(side.part)]
+    for own, rows in zip(values, pieces(ghosts, plans.recv_offsets[plans.pair_offsets]), strict=True):
+        local = np.empty((len(own) + len(rows), *own.shape[1:]), own.dtype)
+        local[: len(own)] = own
+        together.take(rows, axis=0, out=local[len(own) :], mode="clip")  # they are there, and "raise" would copy
         result.append(local)
     return result
 
@@ -156,62 +159,28 @@ def reduce(
     [array([1, 2, 1, 2]), array([1, 1])]
     """
     combine = OPERATIONS[arguments.one_of("op", op, OPERATIONS)]
-    sides = _sides(parts, entity)
-    values = _values("local_values", local_values, sides, [side.ids.n_local for side in sides])
+    known, maps, plans = _joined(parts, entity)
+    values = _values("local_values", local_values, plans.numbers.tolist(), [ids.n_local for ids in maps])
     _check_operation(op, values[0].dtype)
-    at = {side.part: number for number, side in enumerate(sides)}
+    there = counterparts(known, plans)
+    holders, ghosts = plans.parts[there].tolist(), plans.first_ghosts[there].tolist()
+    sends = plans.send_offsets.tolist()
     result = []
-    for side, local in zip(sides, values, strict=True):
-        total = local[: side.ids.n_owned].copy()
-        for neighbour in side.places:
-            other, rows = at[neighbour], side.sent_to(neighbour)
-            total[rows] = combine(total[rows], values[other][sides[other].received_from(side.part)])
+    for place, pairs in enumerate(pairwise(plans.pair_offsets.tolist())):
+        total = values[place][: plans.n_owned[place]].copy()
+        for pair in range(*pairs):
+            rows = plans.send_indices[sends[pair] : sends[pair + 1]]
+            theirs = values[holders[pair]][ghosts[pair] : ghosts[pair] + len(rows)]
+            total[rows] = combine(total[rows], theirs)
         result.append(total)
     return result
-
-
-# -- one part's side of an exchange -------------------------------------------------------------------------
-
-
-class _Side(NamedTuple):
-    """The map and the plan of one part, for the entity of an exchange; what is asked for each neighbour, as lists."""
-
-    part: int
-    ids: IndexMap
-    plan: HaloPlan
-    places: dict[int, int]  # of each neighbour, among them
-    send_offsets: list[int]
-    recv_offsets: list[int]
-
-    @classmethod
-    def of(cls, part: int, ids: IndexMap, plan: HaloPlan) -> _Side:
-        """Return a side, of a plan that fits the map."""
-        neighbours, sends, receives = (
-            np.asarray(column).tolist() for column in (plan.neighbours, plan.send_offsets, plan.recv_offsets)
-        )
-        return cls(part, ids, plan, {number: place for place, number in enumerate(neighbours)}, sends, receives)
-
-    def sent_to(self, neighbour: int) -> Ids:
-        """Return the owned rows that a neighbour has as ghosts."""
-        place = self.places[neighbour]
-        return self.plan.send_indices[self.send_offsets[place] : self.send_offsets[place + 1]]
-
-    def received_from(self, neighbour: int) -> slice:
-        """Return the rows of the ghosts that a neighbour owns."""
-        place = self.places[neighbour]
-        return slice(self.ids.n_owned + self.recv_offsets[place], self.ids.n_owned + self.recv_offsets[place + 1])
-
-    def n_received_from(self, neighbour: int) -> int | None:
-        """Return how many ghosts a neighbour owns; None if it is none."""
-        place = self.places.get(neighbour)
-        return None if place is None else self.recv_offsets[place + 1] - self.recv_offsets[place]
 
 
 # -- checks -------------------------------------------------------------------------------------------------
 
 
-def _sides(parts: Sequence[Part], entity: str | None) -> list[_Side]:
-    """Return each part's side, after checking that the parts are all of one decomposition and have the entity."""
+def _joined(parts: Sequence[Part], entity: str | None) -> tuple[str, list[IndexMap], Plans]:
+    """Return the entity, and the maps and plans of parts, after checking that these are all of one decomposition."""
     parts = arguments.listed("parts", parts)
     if entity is None:
         entity = "vertices"
@@ -222,69 +191,36 @@ def _sides(parts: Sequence[Part], entity: str | None) -> list[_Side]:
         if not hasattr(given, plan):
             raise ArgumentError(f"entity is {entity!r}, and a {type(given).__name__} has none")
     check_all_there(parts)
-    for given in parts:
-        check_plan(entity, given.part, getattr(given, ids), getattr(given, plan))
-    sides = [_Side.of(given.part, getattr(given, ids), getattr(given, plan)) for given in parts]
-    _check_plans(sides, entity)
-    return sides
+    maps = [getattr(given, ids) for given in parts]
+    return entity, maps, join_plans(entity, [p.part for p in parts], maps, [getattr(given, plan) for given in parts])
 
 
 def check_plan(entity: str, part: int, ids: IndexMap, plan: HaloPlan) -> None:
     """Refuse a plan that does not fit the map of its part."""
-    neighbours = np.asarray(plan.neighbours).tolist()
-    ascending = all(first < second for first, second in pairwise(neighbours))
-    bounds = [np.asarray(offsets).tolist() for offsets in (plan.send_offsets, plan.recv_offsets)]
-    fits = (
-        ascending
-        and part not in neighbours
-        and all(
-            len(offsets) == len(neighbours) + 1 and offsets[0] == 0 and offsets == sorted(offsets) for offsets in bounds
-        )
-    )
-    rows = np.asarray(plan.send_indices)
-    if not fits or (bounds[0][-1], bounds[1][-1]) != (len(rows), ids.n_ghost):
-        raise ArgumentError(f"the plan for the {entity} of part {part} does not fit its map")
-    if rows.size and not 0 <= rows.min() <= rows.max() < ids.n_owned:
-        raise ArgumentError(f"the plan for the {entity} of part {part} sends rows that the part does not own")
+    join_plans(entity, [part], [ids], [plan])
 
 
-def _check_plans(sides: Sequence[_Side], entity: str) -> None:
-    """Refuse plans that do not fit each other."""
-    at = {side.part: side for side in sides}
-    for side in sides:
-        for neighbour, place in side.places.items():
-            other = at.get(neighbour)
-            expected = None if other is None else other.n_received_from(side.part)
-            if expected != side.send_offsets[place + 1] - side.send_offsets[place]:
-                raise ArgumentError(
-                    f"the plans of parts {side.part} and {neighbour} for {entity} do not fit each other"
-                )
-
-
-def _values(what: str, values: Sequence[npt.ArrayLike], sides: Sequence[_Side], lengths: Sequence[int]) -> list[Array]:
+def _values(what: str, values: Sequence[npt.ArrayLike], numbers: Sequence[int], lengths: Sequence[int]) -> list[Array]:
     """Return the values of each part as arrays, after checking that they fit the parts and each other."""
     given = arguments.listed(what, values, "arrays")
-    if len(given) != len(sides):
-        raise ArgumentError(f"{what} must hold an array for each of {len(sides)} parts, got {len(given)}")
+    if len(given) != len(numbers):
+        raise ArgumentError(f"{what} must hold an array for each of {len(numbers)} parts, got {len(given)}")
     arrays: list[Array] = []
-    for side, rows_given, length in zip(sides, given, lengths, strict=True):
-        rows = as_array(f"{what} of part {side.part}", rows_given, ArgumentError)
+    for part, rows_given, length in zip(numbers, given, lengths, strict=True):
+        rows = as_array(f"{what} of part {part}", rows_given, ArgumentError)
         arrays.append(rows)
         first = arrays[0]
         if rows.ndim == 0 or len(rows) != length:
             kind = "n_owned" if what.startswith("owned") else "n_local"
-            raise ArgumentError(
-                f"{what} of part {side.part} must have {kind} = {length} rows, got the shape {rows.shape}"
-            )
+            raise ArgumentError(f"{what} of part {part} must have {kind} = {length} rows, got the shape {rows.shape}")
         if rows.dtype != first.dtype:
             raise ArgumentError(
-                f"{what} must have one dtype, got {first.dtype} of part {sides[0].part} "
-                f"and {rows.dtype} of part {side.part}"
+                f"{what} must have one dtype, got {first.dtype} of part {numbers[0]} and {rows.dtype} of part {part}"
             )
         if rows.shape[1:] != first.shape[1:]:
             raise ArgumentError(
-                f"{what} must have rows of one shape, got {first.shape[1:]} of part {sides[0].part} "
-                f"and {rows.shape[1:]} of part {side.part}"
+                f"{what} must have rows of one shape, got {first.shape[1:]} of part {numbers[0]} "
+                f"and {rows.shape[1:]} of part {part}"
             )
     return arrays
 
