@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from meshpart import arguments
+from meshpart import _core, arguments
 from meshpart.arrays import Array, Ids, as_array, as_mapping, flatten, pieces, same, starts, take_rows
 from meshpart.blocks import CellBlock, Faces
 from meshpart.errors import ArgumentError, warn
@@ -119,8 +119,9 @@ def _checked(parts: Iterable[SubMesh]) -> list[SubMesh]:
             raise ArgumentError(f"parts[{place}] must be a SubMesh, got {type(part).__name__}")
     check_all_there(given)
     given.sort(key=lambda part: part.part)
+    _require_alike(given)
     for part in given:
-        _require_alike(given[0], part)
+        _require_fitting_maps(part)
     for kind, maps in (("cells", [part.cells for part in given]), ("points", [part.points for part in given])):
         n_owned = sum(entities.n_owned for entities in maps)
         if n_owned != maps[0].n_global:
@@ -129,36 +130,58 @@ def _checked(parts: Iterable[SubMesh]) -> list[SubMesh]:
     return given
 
 
-def _require_alike(first: SubMesh, part: SubMesh) -> None:
-    """Raise if two parts are not cut from the same blocks, or a part's maps do not speak of its mesh."""
-    for what, value, other in (
-        ("numbers of cells", first.cells.n_global, part.cells.n_global),
-        ("numbers of points", first.points.n_global, part.points.n_global),
-        ("starts of blocks", first.block_starts.tolist(), part.block_starts.tolist()),
-        ("blocks", *([(block.type, *block.tags) for block in each.mesh.blocks] for each in (first, part))),
-        ("periodic entities", *([entry[:2] for entry in each.periodic] for each in (first, part))),
-    ):
-        if value != other:
-            raise ArgumentError(f"parts {first.part} and {part.part} have different {what}: {value} and {other}")
-    ids, block_starts = part.cells.global_ids, part.block_starts
-    counts = np.diff(np.searchsorted(np.sort(ids), block_starts)).tolist()
-    rows = [len(block) for block in part.mesh.blocks]
-    if counts != rows or len(ids) != part.mesh.n_cells or block_starts[-1] != part.cells.n_global:
+def _require_alike(parts: list[SubMesh]) -> None:
+    """Raise if parts are not cut from the same blocks."""
+    first = _made_from(parts[0])
+    for part in parts[1:]:
+        made_from = _made_from(part)
+        if made_from != first:
+            what = next(name for name in first if made_from[name] != first[name])
+            raise ArgumentError(
+                f"parts {parts[0].part} and {part.part} have different {what}: {first[what]} and {made_from[what]}"
+            )
+
+
+def _made_from(part: SubMesh) -> dict[str, Any]:
+    """Return what all parts of a mesh tell of it, by what it is called."""
+    return {
+        "numbers of cells": part.cells.n_global,
+        "numbers of points": part.points.n_global,
+        "starts of blocks": part.block_starts.tolist(),
+        "blocks": [(block.type, *block.tags) for block in part.mesh.blocks],
+        "periodic entities": [entry[:2] for entry in part.periodic],
+    }
+
+
+def _require_fitting_maps(part: SubMesh) -> None:
+    """Raise if a part's maps do not speak of its mesh, or name what is not there."""
+    rows, n_cells, n_points = [len(block) for block in part.mesh.blocks], part.cells.n_global, part.points.n_global
+    counts, cells_fit = _counted(part.cells, part.block_starts)
+    if counts != rows or part.cells.n_local != sum(rows) or part.block_starts[-1] != n_cells:
         raise ArgumentError(f"part {part.part} has blocks of {rows} cells, its cells.global_ids say {counts}")
     if part.points.n_local != part.mesh.n_points:
         raise ArgumentError(
             f"part {part.part} has {part.mesh.n_points} points, its points.global_ids are {part.points.n_local}"
         )
-    for what, entities in (("cells", part.cells), ("points", part.points)):
-        bounds = np.concatenate([[-1], _owned_ids(entities), [entities.n_global]])
-        if np.any(np.diff(bounds) <= 0) or not 0 <= entities.n_owned <= entities.n_local:
+    there, points_fit = _counted(part.points, np.array([0, n_points]))
+    for what, entities, fit in (("cells", part.cells, cells_fit), ("points", part.points, points_fit)):
+        if not fit:
             raise ArgumentError(
                 f"part {part.part}: the global ids of its {entities.n_owned} owned {what} "
                 f"do not ascend from 0 to at most {entities.n_global - 1}"
             )
-        ghosts = entities.global_ids[entities.n_owned :]
-        if np.any((ghosts < 0) | (ghosts >= entities.n_global)):
-            raise ArgumentError(f"part {part.part}: a ghost among its {what} is not in 0..{entities.n_global - 1}")
+    if there != [part.points.n_local]:
+        raise ArgumentError(f"part {part.part}: a ghost among its points is not in 0..{n_points - 1}")
+
+
+def _counted(entities: IndexMap, ranges: Ids) -> tuple[list[int], bool]:
+    """Return how many global ids lie in each range, and whether the owned ones ascend and are all in one."""
+    ids, ranges = (np.asarray(array, np.int64, order="C") for array in (entities.global_ids, ranges))
+    n_owned = entities.n_owned
+    if not 0 <= n_owned <= len(ids):
+        return _core.count_ids(ids, 0, ranges)[0].tolist(), False
+    counts, ascend = _core.count_ids(ids, n_owned, ranges)
+    return counts.tolist(), ascend and (n_owned == 0 or (ids[0] >= 0 and ids[n_owned - 1] < entities.n_global))
 
 
 # -- where owned rows belong --------------------------------------------------------------------------------

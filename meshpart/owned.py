@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 import numpy as np
 
@@ -44,13 +45,8 @@ class Owned:
         order = np.concatenate(ids) - first
         self.places = np.full(count, -1)
         self.places[order] = np.arange(len(order))
-        doubled = order[self.places[order] != np.arange(len(order))]
-        if len(doubled):
-            entity = doubled[0] + first
-            owners = [part for part, own in zip(parts, ids, strict=True) if entity in own]
-            raise error(f"{kind} {entity} is owned by parts {' and '.join(map(str, owners))}{self._named(owners)}")
-        if len(order) < count:
-            raise error(f"{kind} {self.places.argmin() + first} is owned by no part")
+        if len(order) != count or self.places.min(initial=0) < 0:
+            self._refuse(kind, order, ids, first)
 
     def gather(self, what: str, arrays: Sequence[Array]) -> Array:
         """Return the rows of the result from an array of each part; those that give no row may be of any dtype."""
@@ -67,6 +63,16 @@ class Owned:
         together = np.empty((len(self.places), *first.shape[1:]), first.dtype)
         np.concatenate([arrays[place][: self.counts[place]] for place in giving], out=together)
         return frozen(np.take(together, self.places, axis=0))
+
+    def _refuse(self, kind: str, order: Ids, ids: Sequence[Ids], first: int) -> NoReturn:
+        """Raise, and name an entity that several parts own, or that no part owns."""
+        doubled = order[self.places[order] != np.arange(len(order))]
+        if len(doubled):
+            entity = doubled[0] + first
+            owners = [part for part, own in zip(self.parts, ids, strict=True) if entity in own]
+            named = self._named(owners)
+            raise self.error(f"{kind} {entity} is owned by parts {' and '.join(map(str, owners))}{named}")
+        raise self.error(f"{kind} {self.places.argmin() + first} is owned by no part")
 
     def _named(self, parts: Sequence[int]) -> str:
         """Return the files of parts, in brackets."""

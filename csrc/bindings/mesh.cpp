@@ -15,6 +15,13 @@ void bind_mesh(py::module_& m) {
         },
         py::arg("ids").noconvert(), py::arg("count"), py::arg("threads"));
     m.def(
+        "count_ids",
+        [](const Array<index_t>& ids, index_t n_owned, const Array<index_t>& starts) {
+            auto found = released([&] { return count_ids(span(ids), n_owned, span(starts)); });
+            return py::make_tuple(array(std::move(found.counts)), found.ascending);
+        },
+        py::arg("ids").noconvert(), py::arg("n_owned"), py::arg("starts").noconvert());
+    m.def(
         "fingerprint",
         [](const Array<std::uint8_t>& bytes, int threads) {
             return released([&] { return fingerprint(span(bytes), threads); });

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "parallel.hpp"
+#include "range_finder.hpp"
 
 namespace meshpart {
 
@@ -47,6 +48,22 @@ index_t first_outside(std::span<const index_t> ids, index_t count, int threads) 
 void require_in_range(std::span<const index_t> ids, index_t count, int threads) {
     const index_t first = first_outside(ids, count, threads);
     if (first >= 0) throw_out_of_range(ids[first], count);
+}
+
+IdCounts count_ids(std::span<const index_t> ids, index_t n_owned, std::span<const index_t> starts) {
+    if (starts.empty() || !std::ranges::is_sorted(starts))
+        throw std::invalid_argument("ranges must begin one after another");
+    if (n_owned < 0 || n_owned > std::ssize(ids)) {
+        throw std::invalid_argument("of " + std::to_string(std::ssize(ids)) + " ids " + std::to_string(n_owned) +
+                                    " cannot be owned");
+    }
+    IdCounts result{Vector<index_t>(starts.size() - 1, 0), true};
+    RangeFinder range_of(starts);
+    for (const index_t id : ids) {
+        if (id >= starts.front() && id < starts.back()) ++result.counts[range_of(id)];
+    }
+    for (index_t i = 1; i < n_owned; ++i) result.ascending &= ids[i - 1] < ids[i];
+    return result;
 }
 
 }  // namespace meshpart

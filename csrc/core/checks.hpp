@@ -4,6 +4,7 @@
 #include <span>
 
 #include "types.hpp"
+#include "vector.hpp"
 
 namespace meshpart {
 
@@ -23,5 +24,16 @@ index_t first_outside(std::span<const index_t> ids, index_t count, int threads);
 
 // Throws std::out_of_range unless all ids are in 0..count-1.
 void require_in_range(std::span<const index_t> ids, index_t count, int threads);
+
+// What is to be known of the ids of one part.
+struct IdCounts {
+    Vector<index_t> counts;  // (n_ranges): how many ids lie in each range
+    bool ascending;          // whether the first n_owned ids ascend, each once
+};
+
+// Counts ids; throws std::invalid_argument unless starts ascend and there are n_owned ids.
+//
+//   starts  (n_ranges + 1): range r holds the ids from starts[r] to starts[r + 1] - 1
+IdCounts count_ids(std::span<const index_t> ids, index_t n_owned, std::span<const index_t> starts);
 
 }  // namespace meshpart

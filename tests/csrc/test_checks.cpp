@@ -68,3 +68,24 @@ TEST_CASE("require_in_range of many ids throws for the first that is outside") {
     CHECK_THROWS_WITH_AS(require_in_range(ids, 5, 2), doctest::Contains("id 5 is outside 0..4"), std::out_of_range);
     CHECK_THROWS_WITH_AS(require_in_range(ids, 6, 2), doctest::Contains("id -1 is outside 0..5"), std::out_of_range);
 }
+
+TEST_CASE("count_ids counts the ids of each range, and none that are in no range") {
+    const std::vector<index_t> ids{3, 0, 5, 6, 3, -1, lowest, highest};
+    CHECK(count_ids(ids, 0, std::vector<index_t>{0, 3, 3, 6}).counts == Vector<index_t>{1, 0, 3});
+    CHECK(count_ids(ids, 0, std::vector<index_t>{0}).counts.empty());
+    CHECK(count_ids({}, 0, std::vector<index_t>{0, 3}).counts == Vector<index_t>{0});
+}
+
+TEST_CASE("count_ids tells whether the owned ids ascend, each once") {
+    const std::vector<index_t> ids{1, 4, 7, 7, 0};
+    for (const index_t n_owned : {0, 1, 2, 3}) CHECK(count_ids(ids, n_owned, std::vector<index_t>{0, 9}).ascending);
+    for (const index_t n_owned : {4, 5}) CHECK_FALSE(count_ids(ids, n_owned, std::vector<index_t>{0, 9}).ascending);
+}
+
+TEST_CASE("count_ids refuses ranges that do not ascend, and more owned ids than there are") {
+    CHECK_THROWS_AS(count_ids({}, 0, {}), std::invalid_argument);
+    CHECK_THROWS_AS(count_ids({}, 0, std::vector<index_t>{0, 3, 2}), std::invalid_argument);
+    for (const index_t n_owned : {-1, 1}) {
+        CHECK_THROWS_AS(count_ids({}, n_owned, std::vector<index_t>{0, 3}), std::invalid_argument);
+    }
+}
