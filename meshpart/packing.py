@@ -21,9 +21,10 @@ import numpy as np
 
 from meshpart.arrays import Array, frozen, trusted
 from meshpart.errors import FormatError
-from meshpart.tensors import NAMES, At, Tensors
+from meshpart.tensors import COMPACT, NAMES, At, Tensors
 
 KIND, TEXT = "", "="
+ARRAYS = (np.ndarray, np.generic)
 
 
 class Known:
@@ -37,23 +38,22 @@ class Known:
     """
 
     def __init__(self, *classes: Any, defaults: Mapping[str, Any] = MappingProxyType({})) -> None:
-        self.fields: dict[Any, tuple[str, ...]] = {}
+        self.fields: dict[Any, dict[str, Any]] = {}  # of each class, and the types of their defaults
         self.by_name: dict[str, tuple[Any, frozenset[str], dict[str, Any]]] = {}
-        self._defaults = defaults
         for cls in classes:
             names = tuple(entry.name for entry in fields(cls)) if is_dataclass(cls) else cls._fields
-            self.fields[cls] = names
             own = {name: defaults[name] for name in names if name in defaults}
+            self.fields[cls] = {name: type(own[name]) if name in own else None for name in names}
             self.by_name[cls.__name__] = cls, frozenset(names), own
 
-    def told(self, value: Any) -> list[str]:
+    def told(self, value: Any) -> dict[str, Any]:
         """Return the fields of a dataclass or named tuple that are not left out."""
-        return [name for name in self.fields[type(value)] if not self._is_default(name, getattr(value, name))]
-
-    def _is_default(self, name: str, value: Any) -> bool:
-        if name not in self._defaults or type(value) is not type(self._defaults[name]):
-            return False
-        return value is None or len(value) == 0
+        told = {}
+        for name, of_default in self.fields[type(value)].items():
+            item = getattr(value, name)
+            if type(item) is not of_default or (item is not None and len(item)):
+                told[name] = item
+        return told
 
 
 def pack(value: Any, classes: Known) -> tuple[str, Tensors]:
@@ -76,7 +76,7 @@ def pack(value: Any, classes: Known) -> tuple[str, Tensors]:
         tensors = Tensors(packer.arrays)
         for name, node in packer.nodes.items():
             node[:] = tensors.at[name]
-        return json.dumps(packed, separators=(",", ":")), tensors
+        return COMPACT.encode(packed), tensors
     except RecursionError as error:
         raise FormatError("field_data, block_data or info is too deep to be stored, or holds itself") from error
 
@@ -108,15 +108,15 @@ class _Packer:
     def packed(self, value: Any, path: tuple[str, ...]) -> Any:
         """Return what stands for a value in JSON."""
         kind = type(value)
+        if kind is np.ndarray or (isinstance(value, ARRAYS) and not isinstance(value, np.ma.MaskedArray)):
+            return self._array(value, path)
         if value is None or kind in (bool, int, float):
             return value
         if kind is str:
             return TEXT + value
-        if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.ma.MaskedArray):
-            return self._array(value, path)
         if kind in self._classes.fields:
-            told = {name: self.packed(getattr(value, name), (*path, name)) for name in self._classes.told(value)}
-            return {KIND: kind.__name__, **told}
+            told = self._classes.told(value)
+            return {KIND: kind.__name__, **{name: self.packed(item, (*path, name)) for name, item in told.items()}}
         if kind in (tuple, list):
             items = [self.packed(item, (*path, str(number))) for number, item in enumerate(value)]
             return items if kind is tuple else {KIND: "list", "of": items}

@@ -46,6 +46,7 @@ ALIGNMENT = 64  # of the first byte after the header
 LARGEST_HEADER = 100_000_000  # as safetensors has it
 LARGEST_BUFFER = 2**20  # bytes, in which small arrays are gathered
 FIRST = b'{"__metadata__":{"meshpart":"'  # how a header begins, up to a hash of what follows, the text first
+COMPACT = json.JSONEncoder(separators=(",", ":"))
 SWAPPED = bytes.maketrans(b"\"'", b"'\"")  # in the header: JSON in JSON would be full of escapes
 
 At = list[Any]  # where an array is in a file: its dtype, its first byte after the header, its shape
@@ -80,7 +81,7 @@ class Tensors:
         FormatError
             If the file cannot be written, or the header is longer than the format allows.
         """
-        rest = json.dumps(self._header, separators=(",", ":")).encode()[1:]
+        rest = COMPACT.encode(self._header).encode()[1:]
         rest = b'"},' + rest if self._header else b'"}}'
         told = json.dumps(text.encode().translate(SWAPPED).decode())[1:-1].encode()
         header = FIRST + f"{zlib.crc32(told + rest):08x}".encode() + told + rest
@@ -91,9 +92,7 @@ class Tensors:
             with path.open("wb", buffering=min(LENGTH + len(header) + self._end, LARGEST_BUFFER)) as file:
                 file.write(len(header).to_bytes(LENGTH, "little"))
                 file.write(header)
-                for _, array in self._ordered:
-                    if array.size:
-                        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+                file.writelines(np.ascontiguousarray(array).data for _, array in self._ordered)
         except OSError as error:
             raise FormatError(f"{path.name} cannot be written: {error.strerror}") from error
 
