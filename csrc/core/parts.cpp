@@ -97,8 +97,12 @@ Parts build_parts(const MeshView& mesh, std::span<const part_t> labels, part_t n
         lay_out_blocks(mesh, threads, none);
         return none;
     }
-    return has_short_ids(mesh) ? build_parts_in<std::uint32_t>(mesh, labels, nparts, parts, layers, threads)
-                               : build_parts_in<index_t>(mesh, labels, nparts, parts, layers, threads);
+    // Threads are started in some ten places, which takes longer than what few cells are worth.
+    constexpr index_t worth_a_thread = 1 << 14;
+    const index_t most = std::max<index_t>(mesh.n_cells() / worth_a_thread * (index_t{1} + layers), 1);
+    const auto workers = static_cast<int>(std::min<index_t>(threads, most));
+    return has_short_ids(mesh) ? build_parts_in<std::uint32_t>(mesh, labels, nparts, parts, layers, workers)
+                               : build_parts_in<index_t>(mesh, labels, nparts, parts, layers, workers);
 }
 
 }  // namespace meshpart
