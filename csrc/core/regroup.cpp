@@ -48,7 +48,7 @@ CellOrder order_of_some(std::span<const index_t> cells, std::span<const part_t> 
 
 CellOrder cell_order(const MeshView& mesh, std::span<const part_t> labels, part_t nparts, std::span<const part_t> parts,
                      index_t layers, int threads) {
-    if (2 * std::ssize(parts) > nparts) return order_of_all(labels, nparts, threads);
+    if (3 * std::ssize(parts) > nparts) return order_of_all(labels, nparts, threads);
     return order_of_some(cells_around(mesh, labels, parts, layers + 1, threads), labels, parts);
 }
 

@@ -47,10 +47,10 @@ inline bool has_short_ids(const MeshView& mesh) {
 //   parts   strictly ascending: the parts that matter
 //   layers  how many layers of ghosts will be looked for
 //
-// Where most parts matter, this is the whole mesh. Where a few do, it is what is at most layers + 1 steps from their
-// cells, a step leading from a cell to all that share a point with it: a point that a part owns is on one of its cells,
-// and who holds it has a cell on it within `layers` steps of its own. Then only the owners of points on cells of those
-// parts, and on cells within `layers` steps, are certain.
+// Where more than a third of the parts matter, this is the whole mesh, which takes no longer. Where fewer do, it is
+// what is at most layers + 1 steps from their cells, a step leading from a cell to all that share a point with it: a
+// point that a part owns is on one of its cells, and who holds it has a cell on it within `layers` steps of its own.
+// Then only the owners of points on cells of those parts, and on cells within `layers` steps, are certain.
 //
 // Costs some looks at the mesh, one more for each step.
 template <class Id>
