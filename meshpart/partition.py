@@ -218,8 +218,8 @@ def iter_partition(
 ) -> Iterator[SubMesh]:
     """Cut a mesh into exactly `nparts` sub-meshes, and yield them one after another.
 
-    They are those of `partition`. A few are built at a time, so that a mesh can be cut, and its parts written, whose
-    parts are too large to be in memory together. That costs some more looks at the mesh.
+    They are those of `partition`. Where they are large, a few are built at a time, so that a mesh can be cut, and its
+    parts written, whose parts are too large to be in memory together. That costs some more looks at the mesh.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def iter_split(
     Yields
     ------
     part : SubMesh
-        As of `split`, part 0 first; a few are built at a time, as by `iter_partition`.
+        As of `split`, part 0 first; built a few at a time as by `iter_partition`.
 
     Raises
     ------
