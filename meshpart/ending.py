@@ -24,21 +24,23 @@ def open_ending(file: str | os.PathLike[str], mode: str = "r") -> Any:
     file : io.TextIOWrapper or io.BufferedReader
     """
     if mode == "r":
-        return io.TextIOWrapper(io.BufferedReader(_Ending(file)))
+        return io.TextIOWrapper(io.BufferedReader(Ending(file)))
     if mode == "rb":
-        return io.BufferedReader(_Ending(file))
+        return io.BufferedReader(Ending(file))
     return open(file, mode)  # noqa: PTH123
 
 
-class _Ending(io.FileIO):
+class Ending(io.FileIO):
     """A file below its buffer, which asks it for more once in many lines, and each time after the end."""
 
     in_vain = 0
 
     def readinto(self, buffer: Any, /) -> int | None:
+        """Fill a buffer; return how many bytes."""
         return io.FileIO.readinto(self, buffer) or self._nothing(0)
 
     def readall(self) -> bytes:
+        """Return all that is left."""
         return io.FileIO.readall(self) or self._nothing(b"")
 
     def _nothing(self, nothing: Any) -> Any:

@@ -8,6 +8,8 @@ from pathlib import Path
 from string import ascii_letters
 from typing import Any
 
+from meshpart.ending import Ending
+
 # The readers that ask for text line by line and for numbers otherwise, and how the lines begin that head something.
 READERS = {
     "gmsh": ("meshio.gmsh.main", b"$"),
@@ -44,7 +46,7 @@ class _HeadsKept(io.BufferedReader):
     """A file that keeps those of the lines asked for that begin with certain bytes."""
 
     def __init__(self, path: Path, firsts: bytes) -> None:
-        super().__init__(io.FileIO(path))
+        super().__init__(Ending(path))  # its readers would ask for as many lines as a damaged file says
         self._firsts = firsts
         self.heads: list[bytes] = []
 

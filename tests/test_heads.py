@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from meshes import tets
 
-from meshpart import Mesh, MeshpartWarning, read
+from meshpart import FormatError, Mesh, MeshpartWarning, read
 from meshpart.heads import read_with_heads
 
 GHOSTS = b"$GhostElements\n0\n$EndGhostElements\n"
@@ -62,3 +63,16 @@ def test_numbers_that_look_like_a_section_are_none(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.array_equal(read(path).points, points)
+
+
+@pytest.mark.parametrize("tags", ["strings", "numbers"])
+def test_a_reader_that_asks_for_lines_without_end_is_stopped(
+    tags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+    path = tmp_path / "mesh.msh"
+    tets(2, 2, 2).to_meshio().write(path, file_format="gmsh")
+    with path.open("ab") as file:
+        file.write(b"$NodeData\n" + (b"4294967295\n" if tags == "strings" else b'1\n"a"\n4294967295\n0.0\n'))
+    with pytest.raises(FormatError, match="the file ends too early"):
+        read(path)
