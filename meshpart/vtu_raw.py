@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable
 from importlib import import_module
@@ -17,6 +18,7 @@ from meshpart.words import find_words
 
 BEGINNING = rb"<(AppendedData\b[^>]*\bencoding\s*=\s*[\"']raw[\"'][^>]*>\s*_)"
 END = b"</AppendedData"
+BLANK = re.compile(rb"\0*(\r?\n)?[ \t]*")  # no more: 10, the type of a tetrahedron, is a newline too
 
 Dtype = np.dtype[Any]
 
@@ -56,6 +58,7 @@ def read_raw(path: Path) -> Any:
 def _read(xml: bytes, appended: memoryview, name: str) -> Any:
     """Return the mesh that a file is of, given its XML and its bytes apart."""
     module = import_module("meshio.vtu._vtu")
+    taken: list[tuple[int, int]] = []  # the places of the arrays among the bytes
 
     class Reader(module.VtuReader):  # type: ignore[misc, name-defined]
         """meshio's reader, which takes what is appended for text, given bytes instead."""
@@ -65,13 +68,18 @@ def _read(xml: bytes, appended: memoryview, name: str) -> Any:
         def read_uncompressed_binary(self, data: str | memoryview, dtype: Dtype) -> Array:
             if isinstance(data, str):
                 return super().read_uncompressed_binary(data, dtype)  # type: ignore[no-any-return]
-            return _bare(data, self.length, self.ordered(dtype))
+            return self.placed(data, *_bare(data, self.length, self.ordered(dtype)))
 
         def read_compressed_binary(self, data: str | memoryview, dtype: Dtype) -> Array:
             if isinstance(data, str):
                 return super().read_compressed_binary(data, dtype)  # type: ignore[no-any-return]
             decompress = module.lzma.decompress if self.compression == "vtkLZMADataCompressor" else zlib.decompress
-            return _unpacked(data, self.length, self.ordered(dtype), decompress)
+            return self.placed(data, *_unpacked(data, self.length, self.ordered(dtype), decompress))
+
+        def placed(self, data: memoryview, array: Array, size: int) -> Array:
+            begin = len(appended) - len(data)
+            taken.append((begin, begin + size))
+            return array
 
         @property
         def length(self) -> Dtype:
@@ -82,6 +90,7 @@ def _read(xml: bytes, appended: memoryview, name: str) -> Any:
 
     with temporary_file(name, [xml]) as file:
         reader = Reader(file)
+    _refuse_left_over(appended, taken, module.ReadError)
     return import_module("meshio").Mesh(
         reader.points,
         reader.cells,
@@ -91,17 +100,32 @@ def _read(xml: bytes, appended: memoryview, name: str) -> Any:
     )
 
 
-def _bare(data: memoryview, length: Dtype, dtype: Dtype) -> Array:
-    """Return the array at the beginning of some bytes, after its length in bytes."""
+def _bare(data: memoryview, length: Dtype, dtype: Dtype) -> tuple[Array, int]:
+    """Return the array at the beginning of some bytes, after its length in bytes, and how many it takes."""
     n_bytes = int(np.frombuffer(data, length, 1)[0])
-    return np.frombuffer(data, dtype, n_bytes // dtype.itemsize, length.itemsize).copy()
+    return np.frombuffer(data, np.uint8, n_bytes, length.itemsize).copy().view(dtype), length.itemsize + n_bytes
 
 
-def _unpacked(data: memoryview, length: Dtype, dtype: Dtype, decompress: Callable[[memoryview], bytes]) -> Array:
-    """Return the array at the beginning of some bytes, in packed blocks: their number, two sizes, their lengths."""
+def _unpacked(
+    data: memoryview, length: Dtype, dtype: Dtype, decompress: Callable[[memoryview], bytes]
+) -> tuple[Array, int]:
+    """Return the array at the beginning of some bytes, and how many it takes.
+
+    It is in packed blocks, after their number, two sizes, and their lengths.
+    """
     n_blocks = int(np.frombuffer(data, length, 1)[0])
     if n_blocks == 0:
-        return np.zeros(0, dtype)
+        return np.zeros(0, dtype), 3 * length.itemsize
     lengths = np.frombuffer(data, length, 3 + n_blocks)[3:].tolist()
-    ends = accumulate(lengths, initial=length.itemsize * (3 + n_blocks))
-    return np.frombuffer(b"".join([decompress(data[begin:end]) for begin, end in pairwise(ends)]), dtype)
+    ends = list(accumulate(lengths, initial=length.itemsize * (3 + n_blocks)))
+    content = b"".join([decompress(data[begin:end]) for begin, end in pairwise(ends)])
+    return np.frombuffer(content, dtype), ends[-1]
+
+
+def _refuse_left_over(appended: memoryview, taken: list[tuple[int, int]], refusal: type[Exception]) -> None:
+    """Raise if there are bytes, not blank, that no array takes: some were put in, or an array is read elsewhere."""
+    n_taken = 0
+    for begin, end in sorted([*taken, (len(appended), len(appended))]):
+        if not BLANK.fullmatch(appended[n_taken:begin]):
+            raise refusal(f"the appended bytes from {n_taken} to {begin} belong to no array")
+        n_taken = max(n_taken, end)

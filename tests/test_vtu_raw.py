@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -121,4 +122,35 @@ def test_a_damaged_file_is_refused_wherever_it_is_damaged(
             read(path)
     path.write_bytes(content[:end])
     with pytest.raises(FormatError):
+        read(path)
+
+
+@pytest.mark.parametrize("compressor", ["None", "ZLib"])
+def test_bytes_of_no_array_are_refused(compressor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+    path = tmp_path / "mesh.vtu"
+    mesh = dataclasses.replace(tets(2, 2, 2), point_data={"a": np.arange(27.0), "b": np.arange(27.0) + 1})
+    content = save(mesh, path, lambda writer: getattr(writer, f"SetCompressorTypeTo{compressor}")())
+    end = content.rindex(b"</AppendedData")
+    path.write_bytes(content)
+    before = read(path)
+    for more in (b"more", b"\n\n", b"\r"):
+        path.write_bytes(content[:end] + more + content[end:])
+        with pytest.raises(FormatError, match="belong to no array"):
+            read(path)
+    first, second = re.findall(rb'offset="\d+"', content)[:2]
+    path.write_bytes(content.replace(second, first, 1))  # b is read where a lies
+    with pytest.raises(FormatError, match="belong to no array"):
+        read(path)
+    assert np.array_equal(before.point_data["b"], np.arange(27.0) + 1)
+
+
+def test_an_array_of_half_a_number_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+    path = tmp_path / "mesh.vtu"
+    content = save(tets(2, 2, 2), path, lambda writer: writer.SetCompressorTypeToNone())
+    begin = content.index(b"_", content.index(b"<AppendedData")) + 1
+    n_bytes = int.from_bytes(content[begin : begin + 4], sys.byteorder)
+    path.write_bytes(content[:begin] + (n_bytes + 3).to_bytes(4, sys.byteorder) + content[begin + 4 :])
+    with pytest.raises(FormatError, match="divisor"):
         read(path)
