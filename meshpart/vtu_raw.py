@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from meshpart.arrays import Array
-from meshpart.vtu_version import temporary_file, with_known_version
+from meshpart.vtu_version import with_known_version
 from meshpart.words import find_words
 
 BEGINNING = rb"<(AppendedData\b[^>]*\bencoding\s*=\s*[\"']raw[\"'][^>]*>\s*_)"
@@ -39,8 +40,6 @@ def read_raw(path: Path) -> Any:
 
     Raises
     ------
-    FormatError
-        If there is no room for a copy of the XML.
     Whatever meshio's reader raises.
     """
     beginnings = find_words(path, b"<", b"A", [BEGINNING])[BEGINNING]
@@ -52,10 +51,10 @@ def read_raw(path: Path) -> Any:
     if end < begin:
         return None
     xml = with_known_version(content[:tag] + b'<AppendedData encoding="base64">_' + content[end:])
-    return None if xml is None else _read(xml, memoryview(content)[begin:end], path.name)
+    return None if xml is None else _read(path, xml, memoryview(content)[begin:end])
 
 
-def _read(xml: bytes, appended: memoryview, name: str) -> Any:
+def _read(path: Path, xml: bytes, appended: memoryview) -> Any:
     """Return the mesh that a file is of, given its XML and its bytes apart."""
     module = import_module("meshio.vtu._vtu")
     taken: list[tuple[int, int]] = []  # the places of the arrays among the bytes
@@ -88,8 +87,7 @@ def _read(xml: bytes, appended: memoryview, name: str) -> Any:
         def ordered(self, dtype: Dtype) -> Dtype:
             return dtype if self.byte_order is None else dtype.newbyteorder(self.byte_order[0])
 
-    with temporary_file(name, [xml]) as file:
-        reader = Reader(file)
+    reader = Reader(_Opened(path, xml))
     _refuse_left_over(appended, taken, module.ReadError)
     return import_module("meshio").Mesh(
         reader.points,
@@ -98,6 +96,20 @@ def _read(xml: bytes, appended: memoryview, name: str) -> Any:
         cell_data=reader.cell_data,
         field_data=reader.field_data,
     )
+
+
+class _Opened(str):
+    """A path, and what is to be read there: meshio takes a path alone, the parser of XML what has a `read` too."""
+
+    read: Callable[[int], bytes]
+
+    def __new__(cls, path: Path, content: bytes) -> _Opened:
+        opened = super().__new__(cls, path)
+        opened.read = io.BytesIO(content).read
+        return opened
+
+    def __str__(self) -> str:
+        return self
 
 
 def _bare(data: memoryview, length: Dtype, dtype: Dtype) -> tuple[Array, int]:

@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import re
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,3 +155,10 @@ def test_an_array_of_half_a_number_is_refused(tmp_path: Path, monkeypatch: pytes
     path.write_bytes(content[:begin] + (n_bytes + 3).to_bytes(4, sys.byteorder) + content[begin + 4 :])
     with pytest.raises(FormatError, match="divisor"):
         read(path)
+
+
+def test_no_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mesh.vtu"
+    save(tets(2, 2, 2), path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    assert read(path).n_cells == tets(2, 2, 2).n_cells
