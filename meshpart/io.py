@@ -21,6 +21,7 @@ from meshpart.vtu_version import in_known_version
 from meshpart.writing import MESHIO_FAILS
 
 FIRST_BYTES = {"ansys": b"(", "gmsh": b"$"}  # of files that share their suffix
+UNKNOWN_PACKING = re.compile(rb"<VTKFile\b[^>]*\bcompressor\s*=\s*[\"'](?!vtk(?:ZLib|LZMA)DataCompressor)(\w+)")
 
 
 def read(path: str | os.PathLike[str]) -> Mesh:
@@ -155,7 +156,9 @@ def _reason(file_format: str, file: Path, meshio: Any, error: BaseException, sai
     if isinstance(error, meshio.ReadError):  # which `meshio.read` would say, and then end the process
         said = "; ".join(filter(None, (said, " ".join(str(error).split()))))
     elif not isinstance(error, SystemExit):
-        return in_one_line(error)
+        with file.open("rb") as stream:
+            unknown = file_format == "vtu" and UNKNOWN_PACKING.search(stream.read(4096))
+        return f"it is packed by {unknown[1].decode()}, which meshio does not know" if unknown else in_one_line(error)
     said = re.sub(r"(; )?Couldn't read file .*", "", said)
     if file_format == "medit" and re.match(rb"\s*\d", file.read_bytes()[:100]):
         return "it begins with a number, as METIS meshes do, which meshio does not read"

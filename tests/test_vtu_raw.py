@@ -162,3 +162,19 @@ def test_no_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     save(tets(2, 2, 2), path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     assert read(path).n_cells == tets(2, 2, 2).n_cells
+
+
+@pytest.mark.parametrize("encoded", [0, 1])
+def test_a_file_packed_in_a_way_that_meshio_does_not_know_says_so(
+    encoded: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+
+    def prepare(writer: Any) -> None:
+        writer.SetCompressorTypeToLZ4()
+        writer.SetEncodeAppendedData(encoded)
+
+    path = tmp_path / "mesh.vtu"
+    save(tets(2, 2, 2), path, prepare)
+    with pytest.raises(FormatError, match="packed by vtkLZ4DataCompressor, which meshio"):
+        read(path)
