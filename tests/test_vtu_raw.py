@@ -15,6 +15,7 @@ import meshio
 import numpy as np
 import pytest
 from meshes import hex_pyramid_tet, quads, tets, two_cube_polyhedra
+from vtk_reading import write_by_vtk
 
 from meshpart import FormatError, Mesh, read, write
 from meshpart.vtu_raw import read_raw
@@ -22,20 +23,15 @@ from meshpart.vtu_raw import read_raw
 
 def save(mesh: Mesh, path: Path, prepare: Callable[[Any], object] = lambda writer: None) -> bytes:
     """Let VTK write a mesh with bare bytes; return the file."""
-    vtk = pytest.importorskip("vtk")
+
+    def with_bare_bytes(writer: Any) -> None:
+        writer.SetDataModeToAppended()
+        writer.EncodeAppendedDataOff()
+        writer.SetBlockSize(256)  # so that there are several
+        prepare(writer)
+
     write(mesh, path, overwrite=True)
-    reader: Any = vtk.vtkXMLUnstructuredGridReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    writer: Any = vtk.vtkXMLUnstructuredGridWriter()
-    writer.SetFileName(str(path))
-    writer.SetInputData(reader.GetOutput())
-    writer.SetDataModeToAppended()
-    writer.EncodeAppendedDataOff()
-    writer.SetBlockSize(256)  # so that there are several
-    prepare(writer)
-    assert writer.Write() == 1
-    return path.read_bytes()
+    return write_by_vtk(path, with_bare_bytes)
 
 
 def with_data(mesh: Mesh) -> Mesh:

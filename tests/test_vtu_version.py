@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from meshes import tets, two_cube_polyhedra
+from vtk_reading import write_by_vtk
 
 from meshpart import FormatError, read, write
 from meshpart.vtu_version import HEAD, in_known_version
@@ -17,16 +17,7 @@ from meshpart.vtu_version import HEAD, in_known_version
 
 def by_vtk(path: Path, mode: str) -> bytes:
     """Let VTK write a file anew; return it."""
-    vtk = pytest.importorskip("vtk")
-    reader: Any = vtk.vtkXMLUnstructuredGridReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    writer: Any = vtk.vtkXMLUnstructuredGridWriter()
-    writer.SetFileName(str(path))
-    writer.SetInputData(reader.GetOutput())
-    getattr(writer, f"SetDataModeTo{mode.capitalize()}")()
-    assert writer.Write() == 1
-    return path.read_bytes()
+    return write_by_vtk(path, lambda writer: getattr(writer, f"SetDataModeTo{mode.capitalize()}")())
 
 
 @pytest.mark.parametrize("encode", [True, False])

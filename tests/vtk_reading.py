@@ -1,7 +1,8 @@
-"""What VTK reads from a file."""
+"""What VTK reads from a file, and files that it writes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,16 @@ def read_by_vtk(path: Path) -> Any:
     reader.Update()
     assert said == []
     return reader.GetOutput()
+
+
+def write_by_vtk(path: Path, prepare: Callable[[Any], object]) -> bytes:
+    """Let VTK write a .vtu file anew, by a writer that is prepared; return the file."""
+    writer = pytest.importorskip("vtk").vtkXMLUnstructuredGridWriter()
+    writer.SetFileName(str(path))
+    writer.SetInputData(read_by_vtk(path))
+    prepare(writer)
+    assert writer.Write() == 1
+    return path.read_bytes()
 
 
 def arrays_of(data: Any) -> dict[str, np.ndarray]:
