@@ -47,10 +47,9 @@ def all_series(folder: Path, cells: int, short: bool) -> Iterator[Series]:
 def by_cells(folder: Path, cells: int, shares: tuple[float, ...], cells_each: int = 0) -> Series:
     """Return meshes of several sizes, of 64 parts or of ever more parts with a number of cells."""
     base = Case(folder, NUMBERED_IN_ORDER, cells, threads=1)
-    sizes = [round(share * cells) for share in shares]
-    cases = [replace(base, cells=size, parts=size // cells_each if cells_each else 64) for size in sizes]
+    cases = of_sizes(base, [round(share * cells) for share in shares], 0 if cells_each else 64, cells_each)
     how = f"a part for every {cells_each}" if cells_each else "64 parts"
-    return Series(CELLS, f"By cells, {how}", [f"{in_millions(size)} tets" for size in sizes], cases)
+    return Series(CELLS, f"By cells, {how}", [f"{in_millions(case.cells)} tets" for case in cases], cases)
 
 
 def by_parts(base: Case, counts: tuple[int, ...]) -> Series:
@@ -81,9 +80,14 @@ def by_threads(base: Case) -> Series:
 
 def of_shape(base: Case, shape: str, sizes: list[int], parts: int = 0, cells_each: int = 1) -> Series:
     """Return sizes of another shape, of a number of parts or of parts with a number of cells."""
-    cases = [replace(base, shape=shape, cells=cells, parts=parts or cells // cells_each) for cells in sizes]
+    cases = of_sizes(replace(base, shape=shape), sizes, parts, cells_each)
     how = f"{parts} parts" if parts else f"a part for {cells_each} cells"
     return Series(SHAPES, f"{shape.capitalize()}, {how}", [in_millions(cells) for cells in sizes], cases)
+
+
+def of_sizes(base: Case, sizes: list[int], parts: int, cells_each: int) -> list[Case]:
+    """Return a case for each size, of a number of parts or, where that is 0, of parts with a number of cells."""
+    return [replace(base, cells=cells, parts=parts or cells // cells_each) for cells in sizes]
 
 
 def with_many(base: Case, what: str) -> Series:

@@ -17,7 +17,7 @@ from meshpart.mesh import Mesh
 from meshpart.meshio_bridge import from_meshio, patched_meshio
 from meshpart.quiet import in_one_line, listening, said
 from meshpart.vtu_raw import read_raw
-from meshpart.vtu_version import in_known_version
+from meshpart.vtu_version import HEAD, in_known_version
 from meshpart.writing import MESHIO_FAILS
 
 FIRST_BYTES = {"ansys": b"(", "gmsh": b"$"}  # of files that share their suffix
@@ -156,13 +156,18 @@ def _reason(file_format: str, file: Path, meshio: Any, error: BaseException, sai
     if isinstance(error, meshio.ReadError):  # which `meshio.read` would say, and then end the process
         said = "; ".join(filter(None, (said, " ".join(str(error).split()))))
     elif not isinstance(error, SystemExit):
-        with file.open("rb") as stream:
-            unknown = file_format == "vtu" and UNKNOWN_PACKING.search(stream.read(4096))
-        return f"it is packed by {unknown[1].decode()}, which meshio does not know" if unknown else in_one_line(error)
+        return (_unknown_packing(file) if file_format == "vtu" else "") or in_one_line(error)
     said = re.sub(r"(; )?Couldn't read file .*", "", said)
     if file_format == "medit" and re.match(rb"\s*\d", file.read_bytes()[:100]):
         return "it begins with a number, as METIS meshes do, which meshio does not read"
     return said or "it is no file of that format"
+
+
+def _unknown_packing(file: Path) -> str:
+    """Return that a .vtu file is packed in a way that meshio does not know, or nothing."""
+    with file.open("rb") as stream:
+        unknown = UNKNOWN_PACKING.search(stream.read(HEAD))
+    return f"it is packed by {unknown[1].decode()}, which meshio does not know" if unknown else ""
 
 
 def _needs_package(what: str, error: ImportError) -> MissingDependencyError:

@@ -40,12 +40,12 @@ def in_known_version(file: Path) -> Iterator[Path]:
             yield file
             return
         newly_headed = chain([VERSION.sub(rb"\g<1>1.0", head, count=1)], iter(partial(stream.read, PIECE), b""))
-        with temporary_file(file.name, newly_headed) as copy:
+        with _temporary_file(file.name, newly_headed) as copy:
             yield copy
 
 
 @contextmanager
-def temporary_file(name: str, content: Iterable[bytes]) -> Iterator[Path]:
+def _temporary_file(name: str, content: Iterable[bytes]) -> Iterator[Path]:
     """Yield a file of that name and content, which vanishes when the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name

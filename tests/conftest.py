@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,12 @@ def real_meshes() -> Path:
     if not folder:
         pytest.skip("set MESHPART_TEST_MESHES to a folder of mesh files from other projects to run this test")
     return Path(folder)
+
+
+@pytest.fixture
+def without_meshioplusplus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the second reader, so that meshio's failures are seen."""
+    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import sys
 import warnings
 from pathlib import Path
 
@@ -65,11 +64,9 @@ def test_numbers_that_look_like_a_section_are_none(tmp_path: Path) -> None:
         assert np.array_equal(read(path).points, points)
 
 
+@pytest.mark.usefixtures("without_meshioplusplus")
 @pytest.mark.parametrize("tags", ["strings", "numbers"])
-def test_a_reader_that_asks_for_lines_without_end_is_stopped(
-    tags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+def test_a_reader_that_asks_for_lines_without_end_is_stopped(tags: str, tmp_path: Path) -> None:
     path = tmp_path / "mesh.msh"
     tets(2, 2, 2).to_meshio().write(path, file_format="gmsh")
     with path.open("ab") as file:

@@ -34,12 +34,6 @@ EVERY_FORMAT = pytest.mark.parametrize("name", FORMATS)
 
 
 @pytest.fixture
-def without_meshioplusplus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the second reader."""
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
-
-
-@pytest.fixture
 def wall(tmp_path: Path) -> Path:
     """Return a file on whose marker's name meshio says something."""
     path = tmp_path / "wall.su2"

@@ -18,11 +18,7 @@ from meshpart.words import find_words
 
 POINTS_2D = "0 0 0 1 0 0 1 1 0 0 1 0"
 
-
-@pytest.fixture(autouse=True)
-def without_meshioplusplus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a second reader, so that meshio's failures are seen."""
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+pytestmark = pytest.mark.usefixtures("without_meshioplusplus")
 
 
 def vtu_piece(connectivity: str, offsets: str, types: str, data: str = "") -> str:

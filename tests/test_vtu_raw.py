@@ -101,11 +101,9 @@ def test_polyhedra_of_a_new_version_are_left_alone(tmp_path: Path) -> None:
     assert read_raw(path) is None
 
 
+@pytest.mark.usefixtures("without_meshioplusplus")
 @pytest.mark.parametrize("compressor", ["None", "ZLib"])
-def test_a_damaged_file_is_refused_wherever_it_is_damaged(
-    compressor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+def test_a_damaged_file_is_refused_wherever_it_is_damaged(compressor: str, tmp_path: Path) -> None:
     path = tmp_path / "mesh.vtu"
     content = save(tets(2, 2, 2), path, lambda writer: getattr(writer, f"SetCompressorTypeTo{compressor}")())
     begin, end = content.index(b"_", content.index(b"<AppendedData")) + 1, content.rindex(b"</AppendedData")
@@ -122,9 +120,9 @@ def test_a_damaged_file_is_refused_wherever_it_is_damaged(
         read(path)
 
 
+@pytest.mark.usefixtures("without_meshioplusplus")
 @pytest.mark.parametrize("compressor", ["None", "ZLib"])
-def test_bytes_of_no_array_are_refused(compressor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+def test_bytes_of_no_array_are_refused(compressor: str, tmp_path: Path) -> None:
     path = tmp_path / "mesh.vtu"
     mesh = dataclasses.replace(tets(2, 2, 2), point_data={"a": np.arange(27.0), "b": np.arange(27.0) + 1})
     content = save(mesh, path, lambda writer: getattr(writer, f"SetCompressorTypeTo{compressor}")())
@@ -142,8 +140,8 @@ def test_bytes_of_no_array_are_refused(compressor: str, tmp_path: Path, monkeypa
     assert np.array_equal(before.point_data["b"], np.arange(27.0) + 1)
 
 
-def test_an_array_of_half_a_number_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+@pytest.mark.usefixtures("without_meshioplusplus")
+def test_an_array_of_half_a_number_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mesh.vtu"
     content = save(tets(2, 2, 2), path, lambda writer: writer.SetCompressorTypeToNone())
     begin = content.index(b"_", content.index(b"<AppendedData")) + 1
@@ -160,11 +158,9 @@ def test_no_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert read(path).n_cells == tets(2, 2, 2).n_cells
 
 
+@pytest.mark.usefixtures("without_meshioplusplus")
 @pytest.mark.parametrize("encoded", [0, 1])
-def test_a_file_packed_in_a_way_that_meshio_does_not_know_says_so(
-    encoded: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+def test_a_file_packed_in_a_way_that_meshio_does_not_know_says_so(encoded: int, tmp_path: Path) -> None:
 
     def prepare(writer: Any) -> None:
         writer.SetCompressorTypeToLZ4()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -53,10 +52,8 @@ def test_a_copy_is_made_only_where_the_number_is_new_and_vanishes(n: int, tmp_pa
     assert path.read_bytes() == content
 
 
-def test_polyhedra_of_the_new_version_are_left_to_another_reader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "meshioplusplus", None)
+@pytest.mark.usefixtures("without_meshioplusplus")
+def test_polyhedra_of_the_new_version_are_left_to_another_reader(tmp_path: Path) -> None:
     path = tmp_path / "mesh.vtu"
     write(two_cube_polyhedra(), path)
     assert read(path).n_cells == 2
